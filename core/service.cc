@@ -4,6 +4,7 @@
 #include "core/descriptions.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/min_position.h"
+#include "core/interactions/write.h"
 #include "core/jobs/jobs.h"
 #include "core/operations/backup_run.h"
 #include "core/operations/digest_tree.h"
@@ -114,6 +115,17 @@ asio::awaitable<Response> handle_plain_later(const Service& service, const Reque
     co_return response;
 }
 
+// The answer of the row's first attempt, unless that has been made, or of its handler.
+asio::awaitable<Response> answer_as_read(const Service& service, const Request& request,
+                                         const Route& route) {
+    if (route.row->early != nullptr && !route.tried_early) {
+        if (auto early = route.row->early(service, request, route.target)) {
+            return answer_settled(request, *std::move(early));
+        }
+    }
+    return route.row->awaiting(service, request, route.target);
+}
+
 // Awaits the answer of the row's handler, after the body has been converted from another format or a form.
 asio::awaitable<Response> handle_converted(const Service& service, const Request& request,
                                            const Route& route,
@@ -139,7 +151,7 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
             co_return refusal_of(read.error(), as_read);
         }
     }
-    Response response = co_await route.row->awaiting(service, as_read, route.target);
+    Response response = co_await answer_as_read(service, as_read, route);
     represent(asked, as_read, response);
     if (service.config().read_only && response.failure &&
         response.failure->code == Errc::no_store) {
@@ -267,12 +279,12 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
     return response;
 }
 
-std::optional<Response> handle_early(const Service& service, const Request& request,
-                                     const Route& route) {
+std::optional<Response> handle_early(const Service& service, const Request& request, Route& route) {
     const bool as_it_is = route.row != nullptr && route.row->early != nullptr &&
                           !request.min_position && route.asked.plain() && is_json_or_none(request);
     std::optional<Response> response =
         as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
+    route.tried_early = as_it_is;
     if (response) {
         tell_failure(request, *response);
     }

@@ -132,7 +132,7 @@ struct Interaction {
     std::string_view page;        ///< docs/api/<page>.md
     Access access = Access::administer;
     Extent extent = Extent::all;  ///< part: its handler checks everything against a ScopedView
-    /// The first attempt of `awaiting`, for callers that can hold the answer back.
+    /// The first attempt, before `awaiting`.
     EarlyHandler early = nullptr;
 };
 
@@ -155,6 +155,7 @@ struct Route {
     Target target;
     const Interaction* row = nullptr;
     Representation asked;
+    bool tried_early = false;  ///< Interaction::early has been called
 };
 
 /// Handles one request: finds its row, runs it, and turns every Error into an OperationOutcome.
@@ -170,9 +171,8 @@ std::optional<Response> refuse_at_head(const Service& service, const Request& re
 std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route);
 
 /// The first attempt at a request for which handle_plain() returned none; the caller waits until Response::unsettled has
-/// settled. None: call handle_routed().
-std::optional<Response> handle_early(const Service& service, const Request& request,
-                                     const Route& route);
+/// settled. None: call handle_routed(), which makes that attempt only if this has not made it (Route::tried_early).
+std::optional<Response> handle_early(const Service& service, const Request& request, Route& route);
 
 /// The second half of handle(), after handle_plain() returned none. Lifetime: `route` outlives the await.
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,

@@ -19,7 +19,7 @@ struct Handlers {
                                            core::Route&) = core::handle_plain;
     /// Answers a write that `plain` did not answer, before it is durable (core::Response::unsettled).
     std::optional<core::Response> (*early)(const core::Service&, const core::Request&,
-                                           const core::Route&) = core::handle_early;
+                                           core::Route&) = core::handle_early;
     /// Rejects a request before its body has arrived.
     std::optional<core::Response> (*head)(const core::Service&,
                                           const core::Request&) = core::refuse_at_head;

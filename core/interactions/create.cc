@@ -71,8 +71,10 @@ Result<std::optional<Criteria>> read_conditions(const Service& service, const Re
     return criteria;
 }
 
-asio::awaitable<Response> create_by_turns(const Service& service, const Request& request,
-                                          const Target& target) {
+}  // namespace
+
+asio::awaitable<Response> create(const Service& service, const Request& request,
+                                 const Target& target) {
     Result<std::optional<Criteria>> conditions = std::optional<Criteria>();
     if (may_have_conditions(request)) {
         conditions = co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
@@ -119,8 +121,6 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
     co_return too_many_attempts();
 }
 
-}  // namespace
-
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target) {
     if (may_have_conditions(request) || !is_answered_early(service, request)) {
@@ -136,14 +136,6 @@ std::optional<Response> create_early(const Service& service, const Request& requ
     }
     const std::string id = make_uuid();
     return commit_early(service, request, resource, write_of(target.type, id));
-}
-
-asio::awaitable<Response> create(const Service& service, const Request& request,
-                                 const Target& target) {
-    if (auto early = create_early(service, request, target)) {
-        return answer_settled(request, *std::move(early));
-    }
-    return create_by_turns(service, request, target);
 }
 
 std::string describe_match(TypeId type, std::string_view id) {

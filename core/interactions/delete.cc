@@ -181,7 +181,9 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
     co_return co_await answer_durable(service, request, type, all.front().id, all.size(), done);
 }
 
-asio::awaitable<Response> delete_by_turns(const Service& service, const Request& request,
+}  // namespace
+
+asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return fit.error();
@@ -233,8 +235,6 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
     co_return too_many_attempts();
 }
 
-}  // namespace
-
 Result<void> check_no_body(const Request& request) {
     if (!request.body.empty()) {
         return Error{Errc::invalid, "DELETE must not have a body"};
@@ -279,14 +279,6 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
     Response response = answer_of(service, request, target.type, target.id, 1, done);
     response.unsettled = done.submission.ticket;
     return response;
-}
-
-asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
-                                          const Target& target) {
-    if (auto early = delete_early(service, request, target)) {
-        return answer_settled(request, *std::move(early));
-    }
-    return delete_by_turns(service, request, target);
 }
 
 namespace {

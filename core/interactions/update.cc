@@ -66,8 +66,10 @@ storage::VersionWrite write_of(const Target& target) {
     return write;
 }
 
-asio::awaitable<Response> update_by_turns(const Service& service, const Request& request,
-                                          const Target& target) {
+}  // namespace
+
+asio::awaitable<Response> update(const Service& service, const Request& request,
+                                 const Target& target) {
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
         co_return conditions.error();
@@ -112,8 +114,6 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
     co_return too_many_attempts();
 }
 
-}  // namespace
-
 std::optional<Response> update_early(const Service& service, const Request& request,
                                      const Target& target) {
     const Result<Preconditions> conditions = read_preconditions(request);
@@ -141,14 +141,6 @@ std::optional<Response> update_early(const Service& service, const Request& requ
         return fit.error();
     }
     return commit_early(service, request, resource, write);
-}
-
-asio::awaitable<Response> update(const Service& service, const Request& request,
-                                 const Target& target) {
-    if (auto early = update_early(service, request, target)) {
-        return answer_settled(request, *std::move(early));
-    }
-    return update_by_turns(service, request, target);
 }
 
 namespace {

@@ -2,8 +2,12 @@
 #include "core/outcome.h"
 #include "tests/support/service_fixture.h"
 
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
 #include <fmt/format.h>
 
+#include <future>
+#include <optional>
 #include <set>
 
 namespace annals::test {
@@ -40,6 +44,36 @@ TEST_F(Dispatch, AnswersWhatAPathDoesNotTakeWithWhatItTakes) {
         EXPECT_EQ(answer.status, status) << method << path;
         EXPECT_EQ(answer.allow, allow) << method << path;
         EXPECT_TRUE(answer.says(R"("code":"not-supported")")) << method << path;
+    }
+}
+
+TEST_F(Dispatch, MakesTheFirstAttemptAtAWriteOnce) {
+    static int attempts = 0;
+    core::Interaction row;
+    row.awaiting = [](const core::Service&, const core::Request&,
+                      const core::Target&) -> asio::awaitable<core::Response> {
+        co_return core::Response();
+    };
+    row.early = [](const core::Service&, const core::Request&,
+                   const core::Target&) -> std::optional<core::Response> {
+        ++attempts;
+        return std::nullopt;
+    };
+    core::Request request;
+    request.method = core::HttpMethod::put;
+    request.loop = &loop();
+    for (const bool before : {true, false}) {
+        attempts = 0;
+        core::Route route;
+        route.row = &row;
+        std::future<core::Response> answer;
+        on_loop([&] {
+            EXPECT_FALSE(before && core::handle_early(service(), request, route));
+            answer = asio::co_spawn(
+                loop().context(), core::handle_routed(service(), request, route), asio::use_future);
+        });
+        EXPECT_EQ(answer.get().status, 200);
+        EXPECT_EQ(attempts, 1) << before;
     }
 }
 
