@@ -22,6 +22,8 @@ constexpr std::size_t kLookUpCost = 8;
 constexpr std::uint32_t kTextSamples = 32;
 // Testing a document searches all postings: if there are more than this, their documents are gathered first.
 constexpr std::size_t kLookedIntoMax = 16;
+// The sum of many conditions' work ends here, so that a share of a run's size can be added to it.
+constexpr std::uint64_t kWorkMax = std::numeric_limits<std::uint32_t>::max() / 2;
 // How many units' ranges are kept for the next run; those of others are computed again.
 constexpr std::size_t kUnitsKept = 64;
 
@@ -148,8 +150,7 @@ BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& ru
         least = std::min(least, part.estimate);
     }
     condition.estimate = kind == BoundKind::all_of ? least : bounded(sum, run);
-    condition.work = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(work, std::numeric_limits<std::uint32_t>::max()));
+    condition.work = static_cast<std::uint32_t>(std::min(work, kWorkMax));
     condition.parts = std::move(parts);
     return condition;
 }

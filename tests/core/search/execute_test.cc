@@ -355,6 +355,24 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
     EXPECT_EQ(found, scan(type, plan, last_));
 }
 
+TEST_F(SearchModel, ReckonsTheNegationOfVeryMuchWorkAsVeryMuch) {
+    constexpr std::uint64_t kDocuments = 100'000;
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].intervals.push_back({column(2), 0, 0});
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    const auto run = storage::SearchRun::build(documents);
+    std::vector<Plan> intervals;
+    for (std::int64_t i = 1; i <= 43'000; ++i) {
+        intervals.push_back(interval(column(2), Comparison::gt, {-i, -i}));
+    }
+    Resolution resolution;
+    const Plan plan = negation_of(any_of(std::move(intervals)));
+    EXPECT_GT(bind(plan, run, resolution).work, 1'000'000'000U);
+}
+
 // Where everything is needed, a whole set is tested in one go only if that doesn't take long.
 TEST_F(SearchModel, TestsVeryManyConditionsInTurns) {
     constexpr std::uint64_t kDocuments = 20'000;
