@@ -105,9 +105,8 @@ std::uint64_t counting_cost_of(const BoundPlan& condition, const SearchRun& run)
     if (!condition.is_postings() && condition.kind != BoundKind::everything) {
         return std::uint64_t{condition.work} + condition.estimate;
     }
-    // The dead are subtracted by bitmaps, a container of 65,536 documents at a time.
-    return 1 + (looks_at_each(condition, run) ? std::min(run.died_count(), condition.estimate)
-                                              : run.size() >> 16);
+    // Unless each is looked at, the dead are subtracted by bitmaps, a container of 65,536 documents at a time.
+    return 1 + (looks_at_each(condition, run) ? condition.estimate : run.size() >> 16);
 }
 
 struct RunWalk::Open {

@@ -164,30 +164,37 @@ TEST_F(SearchModel, ReckonsToLookForVeryManyTermsAsWorkOfCounting) {
     }
 }
 
-// They are subtracted by bitmaps, so a total is worth its cost.
-TEST_F(SearchModel, ReckonsCountingATermAsCheapWhereManyHaveDied) {
+// The dead are subtracted by bitmaps. Only where few match, each of these is looked at, however few have died.
+TEST_F(SearchModel, ReckonsCountingATermAsCheapUnlessEachMatchIsLookedAt) {
     constexpr std::uint64_t kDocuments = 60'000;
+    constexpr std::uint64_t kRare = 600;
     const TypeId type = types_.front();
     const Term common = token(column(0), "common");
+    const Term rare = token(column(0), "rare");
     std::vector<storage::SearchEntries> entries(kDocuments);
     std::vector<storage::IndexedDocument> documents;
     for (std::uint64_t i = 0; i < kDocuments; ++i) {
-        entries[i].terms.push_back(common);
+        entries[i].terms.push_back(i < kDocuments - kRare ? common : rare);
         documents.push_back({Position{i + 1}, i + 1, &entries[i]});
     }
     index_.add(type, documents);
-    constexpr std::uint64_t kDead = 40'000;
-    for (std::uint64_t i = 0; i < kDead; ++i) {
-        index_.died(type, {i + 1}, {kDocuments + 1});
-    }
-    for (const bool all : {false, true}) {
-        const Plan plan = all ? everything() : carrying({common});
+    const auto cost_of = [&](const Plan& plan, std::uint64_t expected) {
         Snapshot own = snapshot(Position{kDocuments + 1});
         Execution execution(own, type, plan);
         EXPECT_EQ(run(execution, {.limit = 20}).size(), 20U);
-        EXPECT_LT(execution.counting_cost(), 100U);
         run(execution, {.count_only = true});
-        EXPECT_EQ(execution.count(), kDocuments - kDead);
+        EXPECT_EQ(execution.count(), expected);
+        return execution.counting_cost();
+    };
+    EXPECT_LT(cost_of(carrying({rare}), kRare), 100U);
+    std::uint64_t dead = 0;
+    for (const std::uint64_t count : {1U, 40'000U}) {
+        for (; dead < count; ++dead) {
+            index_.died(type, {dead + 1}, {kDocuments + 1});
+        }
+        EXPECT_LT(cost_of(everything(), kDocuments - dead), 100U);
+        EXPECT_LT(cost_of(carrying({common}), kDocuments - kRare - dead), 100U);
+        EXPECT_GE(cost_of(carrying({rare}), kRare), kRare);
     }
 }
 
