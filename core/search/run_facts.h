@@ -20,6 +20,7 @@ class RunFacts {
   public:
     /// The documents of a run that had died at `position`; null if none have died. Lifetime: until the next call.
     /// Cost: a scan of the blocks in which any have died since the last call, and of those in which any died after `position`.
+    /// A block is scanned whole: one such document in each means to look at all of the run (about 0.4 ms for a million).
     const roaring_bitmap_t* dead(const std::shared_ptr<const storage::SearchRun>& run,
                                  Position position);
 

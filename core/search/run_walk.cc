@@ -44,7 +44,7 @@ constexpr std::uint32_t kDiedShare = 16;
 constexpr std::uint32_t kLookedAtShare = 64;
 
 // Once this many of the documents that were iterated over were dead, for a run of this size, the others are left out: that
-// takes about as long as to look at so many.
+// takes about as long as to look at so many, unless RunFacts::dead() has to look at most of the run.
 constexpr std::uint32_t dead_max(const storage::SearchRun& run) noexcept {
     return 16 + run.size() / 512;
 }
