@@ -6,7 +6,7 @@
 // Layer:   storage.
 // Memory:  flat arrays of exactly the size needed, and compressed bitmaps (CRoaring) for what many documents share; bytes()
 //          counts. Positions and documents are 32 bits, as in the index.
-// Threads: any. Immutable, except for one atomic per document: when it died.
+// Threads: any. Immutable, except for atomics: when each document died, and how many died or were erased.
 
 #pragma once
 
