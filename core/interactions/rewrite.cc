@@ -21,6 +21,9 @@ constexpr int kTurnsMax = 1 << 14;
 /// How often it is applied in vain: only another loop, or a write that is not a rewrite, can be faster.
 constexpr int kAppliedMax = 1 << 10;
 
+/// How often the worker checks what it makes: a check may take long, and any write meanwhile makes it useless.
+constexpr int kChecksMax = 16;
+
 /// The version that the next one is computed from, or why there is none.
 struct Base {
     storage::StoredVersion version;
@@ -104,6 +107,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
     }
     Unfinished unfinished;
     int applied_in_vain = 0;
+    int checks = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
         Base base;
         if (rewrite.criteria != nullptr) {
@@ -130,6 +134,9 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
         const Result<bool> made =
             make(service, request, rewrite, base.version, resource, unfinished);
         if (unfinished.any()) {
+            if (unfinished.unread.empty() && ++checks > kChecksMax) {
+                break;
+            }
             // An erasure waits for readers of the base, so none is held meanwhile. Beginning again finds what became of it.
             resource.release();
             base = Base();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -229,9 +230,10 @@ std::string costly_profile() {
            rules + "]}]}}";
 }
 
-std::string costly_patient(std::string_view id, std::string_view first_name = "f") {
+std::string costly_patient(std::string_view id, std::string_view first_name = "f",
+                           int count = 200) {
     std::string names = fmt::format(R"({{"family":"{}"}})", first_name);
-    for (int i = 1; i < 200; ++i) {
+    for (int i = 1; i < count; ++i) {
         names += R"(,{"family":"f"})";
     }
     return fmt::format(
@@ -365,6 +367,39 @@ TEST_F(TerminologyWorker, KeepsNoErasureWaitingForAPatchThatIsToBeChecked) {
     EXPECT_EQ(response.status, 200);
     const std::string body = response.body.str();
     EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
+}
+
+TEST_F(TerminologyWorker, GivesUpAPatchWhoseChecksAreAlwaysOutdated) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/p", costly_patient("p")).status, 201);
+    core::Config config;
+    config.validation = "full";
+    restart(config);
+    core::Request patch = request_of(core::HttpMethod::patch, "/Patient/p");
+    patch.headers.push_back({"Content-Type", "application/json-patch+json"});
+    patch.body = R"([{"op":"add","path":"/meta/profile","value":["http://p/costly"]}])";
+    // One update after another: each check sees at least one, as no check is waited for less than 1 ms.
+    std::atomic<bool> stop = false;
+    std::future<void> updates;
+    on_loop([&] {
+        const auto update = [&]() -> asio::awaitable<void> {
+            const std::string patient = costly_patient("p", "f", 90);
+            const std::string names = patient.substr(patient.find(R"("name")"));
+            for (int i = 0; !stop; ++i) {
+                const std::string body = fmt::format(
+                    R"({{"resourceType":"Patient","id":"p","meta":{{"source":"http://s/{}"}},{})",
+                    i, names);
+                core::Request put = request_of(core::HttpMethod::put, "/Patient/p");
+                put.body = body;
+                EXPECT_EQ((co_await core::handle(service(), put)).status, 200);
+                co_await loop().pause(1ms);  // the patch is made from this version
+            }
+        };
+        updates = asio::co_spawn(loop().context(), update, asio::use_future);
+    });
+    EXPECT_EQ(begin(patch).get().status, 503);
+    stop = true;
+    updates.get();
 }
 
 TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
