@@ -63,6 +63,13 @@ class TerminologyWorker : public test::ServiceFixture {
         return request;
     }
 
+    core::Request patch_of_p(std::string_view operations) {
+        core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
+        request.headers.push_back({"Content-Type", "application/json-patch+json"});
+        request.body = operations;
+        return request;
+    }
+
     /// Handles it, before whatever is sent later. Lifetime: `request` until it is answered.
     std::future<core::Response> begin(const core::Request& request) {
         std::future<core::Response> answer;
@@ -329,9 +336,7 @@ TEST_F(TerminologyWorker, ChecksNoPatchOfWhatIsErasedBeforeItsTurn) {
     restart(config);
     std::promise<void> go_on;
     auto busy = occupy(go_on);
-    core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
-    request.headers.push_back({"Content-Type", "application/json-patch+json"});
-    request.body = R"([{"op":"add","path":"/active","value":true}])";
+    const core::Request request = patch_of_p(R"([{"op":"add","path":"/active","value":true}])");
     auto patched = begin(request);
     EXPECT_EQ(send("DELETE", "/Patient/p").status, 204);
     go_on.set_value();
@@ -347,9 +352,7 @@ TEST_F(TerminologyWorker, KeepsNoErasureWaitingForAPatchThatIsToBeChecked) {
     restart(config);
     std::promise<void> go_on;
     auto busy = occupy(go_on);
-    core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
-    request.headers.push_back({"Content-Type", "application/json-patch+json"});
-    request.body = R"([{"op":"add","path":"/active","value":true}])";
+    const core::Request request = patch_of_p(R"([{"op":"add","path":"/active","value":true}])");
     auto patched = begin(request);
     on_loop([&] {
         const auto base = store().current(*find_resource_type("Patient"), "p");
@@ -375,9 +378,8 @@ TEST_F(TerminologyWorker, GivesUpAPatchWhoseChecksAreAlwaysOutdated) {
     core::Config config;
     config.validation = "full";
     restart(config);
-    core::Request patch = request_of(core::HttpMethod::patch, "/Patient/p");
-    patch.headers.push_back({"Content-Type", "application/json-patch+json"});
-    patch.body = R"([{"op":"add","path":"/meta/profile","value":["http://p/costly"]}])";
+    const core::Request patch =
+        patch_of_p(R"([{"op":"add","path":"/meta/profile","value":["http://p/costly"]}])");
     // One update after another: each check sees at least one, as no check is waited for less than 1 ms.
     std::atomic<bool> stop = false;
     std::future<void> updates;
