@@ -15,8 +15,8 @@
 namespace annals::storage {
 
 /// During heavy writing, drops from the page cache what is older than the newest `kept_bytes`, except what has been read: for
-/// machines where reused memory costs a fraction of fresh memory (docs/performance.md). At lower rates the system decides what
-/// it keeps.
+/// machines where reused memory costs a fraction of fresh memory (docs/optimizations.md). At lower rates the system decides
+/// what it keeps.
 class DropBehind {
   public:
     using Clock = std::chrono::steady_clock;
