@@ -240,6 +240,7 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
         const std::optional<Decimal> converted =
             from && to ? fhirpath::convert(quantity->value, *from, *to) : std::nullopt;
         if (!converted) {
+            undecided_ = undecided_ || !from || !to;
             return true;
         }
         quantity = Quantity{*converted, unit, is_calendar_keyword(unit)};

@@ -273,8 +273,8 @@ class Evaluator {
     std::uint64_t steps() const noexcept;
 
     /// Whether the last evaluation met something that can't be decided, which may be why its result is empty: a comparison of
-    /// dates of differing precision or of quantities without a common unit, a question that a hook did not answer, or a
-    /// reference that can't be resolved.
+    /// dates of differing precision or of quantities without a common unit, a sum, product or conversion with an unknown unit,
+    /// a question that a hook did not answer, or a reference that can't be resolved.
     bool is_undecided() const noexcept;
 
   private:

@@ -183,6 +183,8 @@ class Machine {
     bool arithmetic(const Node& node, Range a, Range b);
     bool numbers(const Node& node, const Decimal& a, const Decimal& b, bool integers);
     bool quantities(const Node& node, const Quantity& a, const Quantity& b);
+    bool add_quantities(const Node& node, const Quantity& a, const Quantity& b);
+    bool multiply_quantities(const Node& node, const Quantity& a, const Quantity& b);
     bool add_duration(const Node& node, const Temporal& value, const Quantity& quantity);
     bool negate(const Node& node, const Scope& scope);
     bool type_operator(const Node& node, const Scope& scope);

@@ -211,74 +211,82 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
 }
 
 bool Machine::quantities(const Node& node, const Quantity& a, const Quantity& b) {
-    Quantity result;
-    std::optional<Decimal> value;
-    if (node.op == Op::add || node.op == Op::subtract) {
-        result.unit = a.unit;
-        result.calendar = a.calendar;
-        std::optional<Decimal> left = a.value;
-        std::optional<Decimal> right = b.value;
-        if (a.unit != b.unit) {
-            const std::optional<Unit> x = unit_of(a);
-            const std::optional<Unit> y = unit_of(b);
-            if (!x || !y || !x->same_dimension(*y)) {
-                return true;
-            }
-            // The result has the finer of the two units.
-            const std::optional<int> larger = compare_size(*x, *y);
-            if (!larger) {
-                return true;
-            }
-            if (*larger > 0) {
-                left = fhirpath::convert(a.value, *x, *y);
-                result.unit = b.unit;
-                result.calendar = b.calendar;
-            } else if (*larger < 0) {
-                right = fhirpath::convert(b.value, *y, *x);
-            }
-        }
-        if (left && right) {
-            value =
-                node.op == Op::add ? Decimal::add(*left, *right) : Decimal::subtract(*left, *right);
-        }
-    } else if (node.op == Op::multiply || node.op == Op::divide) {
-        const bool divide = node.op == Op::divide;
-        value = divide ? Decimal::divide(a.value, b.value) : Decimal::multiply(a.value, b.value);
-        if (b.unit == "1") {
-            result.unit = a.unit;
-            result.calendar = a.calendar;
-        } else if (a.unit == "1" && !divide) {
-            result.unit = b.unit;
-            result.calendar = b.calendar;
-        } else if (a.unit == b.unit && divide) {
-            result.unit = "1";
-        } else {
-            // The result is in base units.
-            const std::optional<Unit> x = unit_of(a);
-            const std::optional<Unit> y = unit_of(b);
-            const std::optional<Unit> unit = x && y ? combine(*x, *y, divide) : std::nullopt;
-            Unit base;
-            if (unit) {
-                base.powers = unit->powers;
-                base.arbitrary = unit->arbitrary;
-            }
-            value = unit && value ? fhirpath::convert(*value, *unit, base) : std::nullopt;
-            const std::string text = value ? base_text(base) : std::string();
-            if (text.empty()) {
-                return true;
-            }
-            if (!keep(text, result.unit)) {
-                return false;
-            }
-        }
-    } else {
-        return fail(std::string(symbol(node.op)) + " does not apply to quantities");
+    switch (node.op) {
+        case Op::add:
+        case Op::subtract:
+            return add_quantities(node, a, b);
+        case Op::multiply:
+        case Op::divide:
+            return multiply_quantities(node, a, b);
+        default:
+            return fail(std::string(symbol(node.op)) + " does not apply to quantities");
     }
+}
+
+bool Machine::add_quantities(const Node& node, const Quantity& a, const Quantity& b) {
+    Quantity result = a;
+    std::optional<Decimal> left = a.value;
+    std::optional<Decimal> right = b.value;
+    if (a.unit != b.unit) {
+        const std::optional<Unit> x = unit_of(a);
+        const std::optional<Unit> y = unit_of(b);
+        // A mass and a length are known to have no sum.
+        const bool differ = x && y && !x->same_dimension(*y);
+        const std::optional<int> larger = x && y && !differ ? compare_size(*x, *y) : std::nullopt;
+        if (!larger) {
+            undecided_ = undecided_ || !differ;
+            return true;
+        }
+        // The result has the finer of the two units.
+        if (*larger > 0) {
+            left = fhirpath::convert(a.value, *x, *y);
+            result = b;
+        } else if (*larger < 0) {
+            right = fhirpath::convert(b.value, *y, *x);
+        }
+    }
+    if (!left || !right) {
+        return true;
+    }
+    const std::optional<Decimal> value =
+        node.op == Op::add ? Decimal::add(*left, *right) : Decimal::subtract(*left, *right);
+    return !value || push_quantity({*value, result.unit, result.calendar});
+}
+
+bool Machine::multiply_quantities(const Node& node, const Quantity& a, const Quantity& b) {
+    const bool divide = node.op == Op::divide;
+    std::optional<Decimal> value =
+        divide ? Decimal::divide(a.value, b.value) : Decimal::multiply(a.value, b.value);
     if (!value) {
         return true;
     }
-    result.value = *value;
-    return push_quantity(result);
+    if (b.unit == "1") {
+        return push_quantity({*value, a.unit, a.calendar});
+    }
+    if (a.unit == "1" && !divide) {
+        return push_quantity({*value, b.unit, b.calendar});
+    }
+    if (a.unit == b.unit && divide) {
+        return push_quantity({*value, "1"});
+    }
+    // The result is in base units.
+    const std::optional<Unit> x = unit_of(a);
+    const std::optional<Unit> y = unit_of(b);
+    const std::optional<Unit> unit = x && y ? combine(*x, *y, divide) : std::nullopt;
+    Unit base;
+    if (unit) {
+        base.powers = unit->powers;
+        base.arbitrary = unit->arbitrary;
+    }
+    const std::string text = unit ? base_text(base) : std::string();
+    if (text.empty()) {
+        // One of the units is not known here, or that of the result can't be written.
+        undecided_ = true;
+        return true;
+    }
+    value = fhirpath::convert(*value, *unit, base);
+    std::string_view kept;
+    return !value || (keep(text, kept) && push_quantity({*value, kept}));
 }
 
 bool Machine::add_duration(const Node& node, const Temporal& value, const Quantity& quantity) {

@@ -323,14 +323,18 @@ TEST_F(FhirPath, TellsWhetherAnEmptyResultIsUndecided) {
     environment_.hooks = &hooks;
     for (const char* text :
          {"birthDate < @1974", "birthDate = @1974-12-25T10:00:00Z", "2 'kg' > 1 'm'",
-          "2 'kg' = 1 'stone'", "name.given[0].memberOf('http://example.org/vs')",
+          "2 'kg' = 1 'stone'", "1 'kg' + 1 'stone' <= 10 'kg'", "1 'stone' - 1 'kg'",
+          "1 'kg' * 1 'stone'", "1 'kg' * 1 '[iU]'", "(1 'stone').toQuantity('kg')",
+          "(1 'kg').toQuantity('stone')", "name.given[0].memberOf('http://example.org/vs')",
           "generalPractitioner.resolve().id", "contact.exists() or birthDate > @1974-12"}) {
         EXPECT_EQ(eval(text), "") << text;
         EXPECT_TRUE(evaluator_.is_undecided()) << text;
     }
     for (const char* text :
          {"contact.name.text = 'x'", "gender > 'a'", "name.family.toInteger() > 0",
-          "birthDate < @1975", "managingOrganization.resolve().alias"}) {
+          "birthDate < @1975", "1 'kg' + 1 'g' <= 10 'kg'", "1 'kg' - 1 'm'", "1 'kg' / 0 'stone'",
+          "(1 'kg').toQuantity('m')", "'x'.toQuantity('kg')",
+          "managingOrganization.resolve().alias"}) {
         eval(text);
         EXPECT_FALSE(evaluator_.is_undecided()) << text;
     }
