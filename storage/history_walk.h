@@ -34,7 +34,8 @@ class HistoryWalk {
     /// Parameters as of Index::history(); for one resource (`key`) the page is found at once.
     HistoryWalk(const Index& index, const HistoryQuery& query, const std::optional<Hash128>& key);
 
-    /// Continues until the page is complete (true), or until `looks` versions, and at most a block more, were examined (false).
+    /// Continues until the page is complete (true, and again if it is called again), or until `looks` versions, and at most a
+    /// block more, were examined (false).
     bool advance(std::uint64_t looks);
 
     /// Requires: advance() returned true.

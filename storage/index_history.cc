@@ -253,6 +253,8 @@ bool HistoryWalk::fill_by_instant(std::uint64_t& looks) {
             return impl.info(static_cast<std::uint32_t>(reverse ? ~rank.position : rank.position));
         });
     }
+    blocks_.clear();
+    best_.clear();  // They are on the page: called again, this adds nothing.
     return true;
 }
 

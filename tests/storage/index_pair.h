@@ -35,6 +35,7 @@ inline std::pair<HistoryPage, std::uint64_t> walked(const Index& index, const Hi
     while (!walk.advance(looks)) {
         ++steps;
     }
+    EXPECT_TRUE(walk.advance(looks));  // The page is complete: nothing is added to it.
     return {std::move(walk.page()), steps};
 }
 

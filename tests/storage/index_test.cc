@@ -239,13 +239,15 @@ TEST_F(HistoriesOneByOne, AreWalkedThroughInStepsThatFindWhatOneFinds) {
 }
 
 TEST_F(HistoriesOneByOne, AreCutIntoStepsByInstantToo) {
-    HistoryQuery query = pages_of(10);
-    query.after.emplace().instant = {kTime / 2};
-    for (const auto order : {HistoryOrder::last_updated, HistoryOrder::last_updated_reverse}) {
-        query.order = order;
-        const auto [page, steps] = walked(pair_.index, query, 1024);
-        EXPECT_EQ(test::difference(page, pair_.model.history(query, std::nullopt)), "");
-        EXPECT_GE(steps, kBlocks);
+    for (const std::size_t count : {std::size_t{10}, std::size_t{kResources * kVersionsEach}}) {
+        HistoryQuery query = pages_of(count);
+        query.after.emplace().instant = {kTime / 2};
+        for (const auto order : {HistoryOrder::last_updated, HistoryOrder::last_updated_reverse}) {
+            query.order = order;
+            const auto [page, steps] = walked(pair_.index, query, 1024);
+            EXPECT_EQ(test::difference(page, pair_.model.history(query, std::nullopt)), "");
+            EXPECT_GE(steps, kBlocks);
+        }
     }
 }
 
