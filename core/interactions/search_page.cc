@@ -229,7 +229,7 @@ class PageFinder {
         }
         std::vector<std::uint32_t> order = sorter.page();
         if (!sorter.found_edge()) {
-            // The edge was erased, so its place in the order is no longer known.
+            // The edge, or what a chain from it led to, was erased, so its place in the order is no longer known.
             co_return search::expired_snapshot();
         }
         const bool more = order.size() > count_;

@@ -24,7 +24,7 @@ namespace annals::core::search {
 std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys);
 
 /// Finds a page of the sorted matches. Matches without a value for a key come last in either direction; ties are broken
-/// newest first.
+/// newest first, by `_lastUpdated` in its own direction.
 class Sorter {
   public:
     /// Lifetime: the arguments outlive this; `matches` must not change.
