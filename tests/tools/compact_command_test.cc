@@ -59,6 +59,29 @@ TEST(CompactCommand, RemovesTheVersionsBeyondThoseToKeep) {
     EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0);
 }
 
+TEST(CompactCommand, SaysWhatItHasRemovedAlsoIfItThenMeetsDamage) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    // More than the 16 MiB of the first segment, so that this is sealed.
+    ASSERT_EQ(annals({"generate", "--form", "history", "--size", "18MiB", "--to",
+                      directory / "history", "-q"})
+                  .exit_code,
+              0);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "history", "-q"}).exit_code, 0);
+    const std::string segment = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(segment);
+    ASSERT_TRUE(std::filesystem::exists(data + "/segments/0000000002.seg"));
+    bytes[bytes.size() / 2] ^= 1;
+    test::write_whole_file(segment, bytes);
+
+    const Finished done = compact(data, {"--max-history-versions", "1"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("annals: segments/0000000001.seg: offset "), std::string::npos)
+        << done.errors;
+    EXPECT_TRUE(done.output.starts_with("history: ")) << done.output;
+    EXPECT_FALSE(done.output.starts_with("history: 0 ")) << done.output;
+}
+
 TEST(CompactCommand, SaysWhatIsWrongWithVersionsToKeep) {
     const auto refusal = [](std::vector<std::string> keep) {
         const Finished done = compact("nowhere", std::move(keep));

@@ -68,6 +68,11 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
                storage::Store::open(storage::posix_file_system(), wanted.data, options));
     ANNALS_TRY(const storage::CleanupReport cleaned,
                storage::clean_history(*store, limits, false, no_pause));
+    // At once: these versions are gone, whatever becomes of the compaction.
+    std::fputs(fmt::format("history: {} versions of {} resources removed\n", cleaned.versions,
+                           cleaned.resources)
+                   .c_str(),
+               stdout);
     store->compact(true);
     auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
     // In MiB, so that the rate is readable.
@@ -85,11 +90,10 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
     progress.finish_whole();
     const storage::CompactionProgress compacted = store->compaction();
     return fmt::format(
-        "history: {} versions of {} resources removed\n"
         "compaction: {} bytes in {} segments freed\n"
         "compression: {} bytes in {} segments became {}\n",
-        cleaned.versions, cleaned.resources, compacted.bytes_freed, compacted.segments_done,
-        compacted.pack_bytes_read, compacted.segments_packed, compacted.pack_bytes_written);
+        compacted.bytes_freed, compacted.segments_done, compacted.pack_bytes_read,
+        compacted.segments_packed, compacted.pack_bytes_written);
 }
 
 }  // namespace
