@@ -1,7 +1,7 @@
 #include "storage/whole_file.h"
 
+#include "storage/file_system.h"
 #include "tests/support/sim_file_system.h"
-#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
@@ -56,15 +56,19 @@ TEST(WholeFile, ThatIsNotReplacedLeavesNoneThatTakesRoom) {
     }
 }
 
-TEST(WholeFile, IsReplacedAlsoWhereItsPathHasNoFolder) {
-    const test::TemporaryDirectory directory;
-    FileSystem& fs = posix_file_system();
-    const auto file = replace_and_open(fs, directory / "f", "a line\n", false);
+TEST(WholeFile, IsWrittenOnAfterItsReplacement) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("d"));
+    const auto file = replace_and_open(fs, "d/f", "a line\n", false);
     ASSERT_TRUE(file) << file.error().detail;
     ASSERT_TRUE((*file)->write(7, "another\n"));
-    EXPECT_EQ(*read_whole(fs, directory / "f", 100), "a line\nanother\n");
-    ASSERT_TRUE(replace_file(fs, "whole_file_test", "x"));
-    EXPECT_TRUE(fs.remove("whole_file_test"));
+    EXPECT_EQ(fs.content("d/f"), "a line\nanother\n");
+}
+
+TEST(WholeFile, IsInTheWorkingDirectoryIfItsPathHasNoFolder) {
+    EXPECT_EQ(directory_of("d/f"), "d");
+    EXPECT_EQ(directory_of("f"), ".");
+    EXPECT_TRUE(posix_file_system().sync_directory("."));
 }
 
 TEST(WholeFile, IsCopiedUpToItsBoundUnlessSomebodyEndsIt) {
