@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,14 @@ class DispatcherRoom : public DispatcherTest {
     void open_with_room_for(std::uint64_t bytes) {
         config_.limits.max_memory = bytes;
         open();
+    }
+
+    /// A Subscription for each of these families, with that id.
+    void subscribe_to(std::initializer_list<std::string_view> families) {
+        for (const std::string_view family : families) {
+            subscribe(
+                hook(family, fmt::format("Patient?family={}", family), "application/fhir+json"));
+        }
     }
 
     /// A Patient whose id and family are `id`.
@@ -53,9 +62,7 @@ class DispatcherRoom : public DispatcherTest {
 
 TEST_F(DispatcherRoom, LargeBodiesUnderWayAreBoundedInTotalAndTakeTurns) {
     open_with_room_for(350'000);
-    for (const std::string_view id : {"a", "b", "c", "d", "e"}) {
-        subscribe(hook(id, fmt::format("Patient?family={}", id), "application/fhir+json"));
-    }
+    subscribe_to({"a", "b", "c", "d", "e"});
     subscribe(hook("f", "Patient?family=a", "application/fhir+json"));
     for (const std::string_view id : {"a", "b", "c", "d", "a"}) {
         put_large(id, id == "c" ? 250'000 : 150'000);
@@ -103,9 +110,7 @@ TEST_F(DispatcherRoom, ABodyInXmlCountsWithItsSizeInXml) {
 
 TEST_F(DispatcherRoom, ASmallVersionAfterOneThatWaitedNeedsNone) {
     open_with_room_for(200'000);
-    for (const std::string_view id : {"a", "b"}) {
-        subscribe(hook(id, fmt::format("Patient?family={}", id), "application/fhir+json"));
-    }
+    subscribe_to({"a", "b"});
     put_large("a", 150'000);
     put_large("b", 150'000);
     put_large("a", 150'000);
@@ -119,9 +124,7 @@ TEST_F(DispatcherRoom, ASmallVersionAfterOneThatWaitedNeedsNone) {
 
 TEST_F(DispatcherRoom, AVersionThatWaitsForRoomIsNotReadMeanwhile) {
     open_with_room_for(200'000);
-    for (const std::string_view id : {"a", "waiting"}) {
-        subscribe(hook(id, fmt::format("Patient?family={}", id), "application/fhir+json"));
-    }
+    subscribe_to({"a", "waiting"});
     put_large("a", 150'000);
     put_large("waiting", 150'000);
     EXPECT_EQ(due(), "a");
