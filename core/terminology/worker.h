@@ -61,6 +61,12 @@ class Worker {
         co_return std::move(**made);
     }
 
+    /// How many pieces of work have not begun yet.
+    std::size_t waiting() const {
+        const std::lock_guard lock(mutex_);
+        return tasks_.size();
+    }
+
     /// Set when the current work should end.
     const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
@@ -73,7 +79,7 @@ class Worker {
     Result<void> submit(const std::shared_ptr<Task>& task);
     void work();
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable wakes_;
     std::deque<std::shared_ptr<Task>> tasks_;  // guarded by mutex_
     std::atomic<bool> stopping_{false};

@@ -100,17 +100,25 @@ TEST_F(WaitingMemory, OfWhatIsToBeCheckedIsItsText) {
             return answer;
         };
         ASSERT_EQ(begin().get().status, one.status) << "what is kept has been allocated now";
+        std::promise<void> begun;
         std::promise<void> go_on;
         std::future<Result<void>> busy;
+        terminology::Worker& worker = service().definitions().worker();
+        const auto wait = [&] {
+            begun.set_value();
+            go_on.get_future().wait();
+        };
         on_loop([&] {
-            busy = asio::co_spawn(
-                loop().context(),
-                service().definitions().worker().run(loop(), [&] { go_on.get_future().wait(); }),
-                asio::use_future);
+            busy = asio::co_spawn(loop().context(), worker.run(loop(), wait), asio::use_future);
         });
+        begun.get_future().wait();
         const std::int64_t before = test::held_bytes.load();
         std::future<Response> answer = begin();
-        EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+        while (worker.waiting() == 0 &&
+               answer.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) {
+            on_loop([] {});
+        }
+        EXPECT_EQ(worker.waiting(), 1U) << one.path;
         on_loop([&] {
             EXPECT_LT(test::held_bytes.load() - before,
                       one.texts * static_cast<std::int64_t>(many.size()))
