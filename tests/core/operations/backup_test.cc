@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <thread>
 
 namespace annals::core {
@@ -66,6 +67,30 @@ TEST_F(BackupOperationTest, IsNotBegunWhereThereIsNoThreadForIt) {
         EXPECT_EQ(send("GET", "/$backup").status, 404);
     }
     EXPECT_EQ(back_up("nightly").status, 200);
+}
+
+TEST_F(BackupOperationTest, IsNotBegunWhileAnotherIsBeingMade) {
+    put_patient("a");
+    {
+        const std::lock_guard erasing(store().segment_files());  // it waits for this
+        EXPECT_EQ(send("POST", "/$backup?to=first").status, 202);
+        EXPECT_EQ(send("POST", "/$backup?to=second").status, 409);
+        EXPECT_EQ(send("GET", "/$backup").status, 202);
+    }
+    const Answer done = finished();
+    EXPECT_TRUE(done.says(R"("valueString":"first")")) << done.body;
+    EXPECT_EQ(done.cache_control, "no-store");
+    EXPECT_EQ(back_up("second").status, 200);
+}
+
+TEST_F(BackupOperationTest, IsNotForReadOnlyServers) {
+    put_patient("a");
+    Config config;
+    config.read_only = true;
+    store_options_.read_only = true;
+    restart(config);
+    EXPECT_EQ(send("POST", "/$backup?to=nightly").status, 503);
+    EXPECT_EQ(send("GET", "/$backup").status, 404);
 }
 
 TEST_F(BackupOperationTest, TakesItsNameFromABody) {

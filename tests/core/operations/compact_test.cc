@@ -41,6 +41,16 @@ TEST_F(CompactOperation, SaysThatAFaultHasEndedIt) {
     EXPECT_EQ(send("POST", "/$compact").status, 202);
 }
 
+TEST_F(CompactOperation, IsNotForReadOnlyServers) {
+    ASSERT_EQ(put_patient("a"), 201);
+    store_options_.read_only = true;
+    core::Config config;
+    config.read_only = true;
+    restart(config);
+    EXPECT_EQ(send("POST", "/$compact").status, 503);
+    EXPECT_EQ(send("POST", "/$compact?dryRun=true").status, 200);
+}
+
 TEST_F(CompactOperation, SaysWhatHistoryCleanupWouldRemoveByItsSettings) {
     core::Config config;
     config.max_history_versions = 1;

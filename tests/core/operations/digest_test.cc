@@ -3,11 +3,15 @@
 #include "core/base/digest.h"
 
 #include "core/operations/digest_tree.h"
+#include "storage/format.h"
+#include "tests/support/files.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 #include "tools/commands/compare_stores.h"
 
 #include <fmt/format.h>
+
+#include <fstream>
 
 namespace annals::core {
 namespace {
@@ -99,6 +103,21 @@ TEST_F(DigestTest, ListsAFewVersionsWithTheirHashes) {
               root.versions.at("Patient/a/_history/1") + root.versions.at("Patient/a/_history/2"));
     EXPECT_EQ(node(fmt::format("{:016x}", digest_key("Patient/a"))).sum, root.sum);
     EXPECT_EQ(node(fmt::format("{:016x}", digest_key("Patient/a") ^ 1)).sum.versions, 0U);
+}
+
+TEST_F(DigestTest, OfADamagedVersionIsThatOfNoSoundOne) {
+    put_patient("a", "Flipped");
+    put_patient("b");
+    const std::string path = data() + "/segments/" + storage::segment_name(1);
+    const std::size_t at = test::read_whole_file(path).find("Flipped");
+    ASSERT_NE(at, std::string::npos);
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(static_cast<std::streamoff>(at))
+        .put('f');
+    const auto root = node();
+    EXPECT_EQ(root.sum.versions, 2U);
+    ASSERT_EQ(root.versions.size(), 1U);
+    EXPECT_EQ(root.sum.digest, root.versions.at("Patient/b/_history/1") + 1);
 }
 
 TEST_F(DigestTest, ChildrenAddUpToTheirParents) {
