@@ -37,6 +37,11 @@ Result<void> Worker::submit(const std::shared_ptr<Task>& task) {
     return {};
 }
 
+bool Worker::withdraw(const std::shared_ptr<Task>& task) {
+    const std::lock_guard lock(mutex_);
+    return std::erase(tasks_, task) != 0;
+}
+
 void Worker::work() {
     for (;;) {
         std::shared_ptr<Task> task;
@@ -65,6 +70,9 @@ asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()
     std::chrono::milliseconds wait = kFirstWait;
     while (!task->done.load(std::memory_order_acquire)) {
         co_await loop.pause(wait);
+        if (loop.given_up() && withdraw(task)) {
+            co_return Error{Errc::overloaded};
+        }
         wait = std::min(wait * 2, kLongestWait);
     }
     co_return Result<void>();

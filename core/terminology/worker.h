@@ -45,8 +45,8 @@ class Worker {
     /// Signals stopping() and waits for the current work; drops all that has not begun.
     ~Worker();
 
-    /// Returns once `work` has run. The work may outlive the caller, so it must own what it uses. Errors: overloaded (too much
-    /// is waiting, or there is no thread for it).
+    /// Returns once `work` has run. The work may outlive the caller, so it must own what it uses. Errors: overloaded: too much
+    /// is waiting, there is no thread for it, or the loop gave up before it began.
     asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
 
     /// The same for work with a result. Errors: also those of the work.
@@ -77,6 +77,10 @@ class Worker {
     };
 
     Result<void> submit(const std::shared_ptr<Task>& task);
+
+    /// False if it has begun.
+    bool withdraw(const std::shared_ptr<Task>& task);
+
     void work();
 
     mutable std::mutex mutex_;

@@ -22,6 +22,7 @@ namespace annals::terminology {
 namespace {
 
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 class TerminologyWorker : public test::ServiceFixture {
   protected:
@@ -130,6 +131,28 @@ TEST_F(TerminologyWorker, EndsWhatIsUnderWayAndDropsWhatHasNotBegun) {
     on_loop([] {});  // the second one waits by now
     worker_.reset();
     EXPECT_TRUE(*stopped);
+    EXPECT_FALSE(*second);
+}
+
+TEST_F(TerminologyWorker, DropsWhatHasNotBegunWhenItsLoopGivesUp) {
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    auto first_run = run([&] {
+        begun.set_value();
+        go_on.get_future().wait();
+    });
+    begun.get_future().wait();
+    const auto second = std::make_shared<std::atomic<bool>>(false);
+    auto second_run = run([second] { *second = true; });
+    on_loop([&] { loop().give_up(); });
+    EXPECT_EQ(second_run.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(first_run.wait_for(0s), std::future_status::timeout)
+        << "what has begun may use what its caller holds";
+    go_on.set_value();
+    EXPECT_TRUE(first_run.get());
+    const Result<void> dropped = second_run.get();
+    ASSERT_FALSE(dropped);
+    EXPECT_EQ(dropped.error().code, Errc::overloaded);
     EXPECT_FALSE(*second);
 }
 
