@@ -324,7 +324,7 @@ asio::awaitable<Response> answer_bundle(const Service& service, const Request& r
             response = co_await run_transaction(service, request, bundle, end);
             break;
         case BundleType::history:
-            response = co_await apply_history(service, request, bundle);
+            response = co_await apply_history(service, request, bundle, end);
             break;
     }
     co_return response;

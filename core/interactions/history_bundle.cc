@@ -9,13 +9,13 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/search/pace.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -118,14 +118,14 @@ std::optional<bool> same_content(const storage::Store& store, const HistoryEntry
 /// A history bundle in progress.
 class HistoryRun {
   public:
-    HistoryRun(const Service& service, const Request& request, json::Value list)
+    HistoryRun(const Service& service, const Request& request, json::Value list,
+               std::chrono::steady_clock::time_point end)
         : service_(service),
           request_(request),
           escaped_base_(escaped_base(request.base_url)),
           list_(list),
-          records_(list.size()) {
-        pace_.begin_turn();
-    }
+          records_(list.size()),
+          turns_(*request.loop, end, kLongTurn) {}
 
     asio::awaitable<Response> run() {
         std::size_t index = 0;
@@ -140,6 +140,9 @@ class HistoryRun {
             while (done && !*done) {
                 if (unfinished_.any()) {
                     co_await finish(service_, *request_.loop, unfinished_);
+                    if (turns_.is_late()) {
+                        co_return Error{Errc::timeout, "The history bundle took too long"};
+                    }
                 }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
@@ -151,10 +154,9 @@ class HistoryRun {
             if (!done) {
                 co_return done.error();
             }
-            if (++index % kAppliedPerTurn == 0 || pace_.is_over()) {
+            if (++index % kAppliedPerTurn == 0 || turns_.pace().is_over()) {
                 service_.store().flush();
-                co_await request_.loop->yield();
-                pace_.begin_turn();
+                co_await turns_.give_way();
                 if (!still_there()) {
                     co_return Error{Errc::no_store};
                 }
@@ -476,7 +478,7 @@ class HistoryRun {
     storage::Ticket last_erase_;
     Unfinished unfinished_;         ///< the check of the current entry
     std::vector<Ignored> ignored_;  ///< not yet compared
-    search::Pace pace_{kLongTurn};
+    Turns turns_;
     bool ignored_last_ = false;
     const Record* last_record_ = nullptr;  ///< of the last accepted write
 };
@@ -484,8 +486,9 @@ class HistoryRun {
 }  // namespace
 
 asio::awaitable<Response> apply_history(const Service& service, const Request& request,
-                                        const json::Document& bundle) {
-    HistoryRun run(service, request, bundle.root()["entry"]);
+                                        const json::Document& bundle,
+                                        std::chrono::steady_clock::time_point end) {
+    HistoryRun run(service, request, bundle.root()["entry"], end);
     Response response = co_await run.run();
     co_return response;
 }

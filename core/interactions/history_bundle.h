@@ -12,6 +12,8 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
+
 namespace annals::core {
 
 /// Applies the entries in order, one commit each, and answers when all of them are durable: 200 with one
@@ -20,8 +22,11 @@ namespace annals::core {
 /// Requires: `bundle` is of type history; its `entry` is an array or absent.
 /// Durability: if the store stops accepting writes meanwhile, the whole answer is 503, and earlier entries may
 /// have been applied; submitting the bundle again is safe, because existing versions are ignored.
+/// `end`: after it, 503 timeout at the first entry whose validation has to wait for the worker or the device; earlier entries
+/// remain applied.
 /// Lifetime: `bundle` lives in the caller's frame.
-asio::awaitable<Response> apply_history(const Service& service, const Request& request,
-                                        const json::Document& bundle);
+asio::awaitable<Response> apply_history(
+    const Service& service, const Request& request, const json::Document& bundle,
+    std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max());
 
 }  // namespace annals::core

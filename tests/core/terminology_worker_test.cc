@@ -349,6 +349,28 @@ TEST_F(TerminologyWorker, ChecksWhatIsWrittenAndHasCostlyRulesWhileOthersAreAnsw
     }
 }
 
+TEST_F(TerminologyWorker, EndsAHistoryBundleWhoseChecksTakeTooLong) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    core::Config config;
+    config.validation = "full";
+    config.limits.request_timeout = 1ms;
+    restart(config);
+    const auto entry = [](std::string_view id, std::string_view resource) {
+        return fmt::format(R"({{"request":{{"method":"PUT","url":"Patient/{}"}},"resource":{}}})",
+                           id, resource);
+    };
+    const test::Answer answer =
+        send("POST", "",
+             fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{},{},{}]}})",
+                         entry("a", R"({"resourceType":"Patient","id":"a","active":true})"),
+                         entry("b", costly_patient("b")), entry("c", costly_patient("c"))));
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_TRUE(answer.says("\"timeout\"")) << answer.body;
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/b").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/c").status, 404);
+}
+
 TEST_F(TerminologyWorker, ChecksNoPatchOfWhatIsErasedBeforeItsTurn) {
     core::Config config;
     config.hard_delete = true;
