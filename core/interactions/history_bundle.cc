@@ -417,24 +417,24 @@ class HistoryRun {
         const std::vector<Ignored> ignored = std::exchange(ignored_, {});
         std::span<const Ignored> left(ignored);
         while (!left.empty()) {
-            const auto some = left.first(std::min(left.size(), kAppliedPerTurn));
-            left = left.subspan(some.size());
             std::vector<const Ignored*> unread;
             std::vector<Position> positions;
-            for (const Ignored& one : some) {
+            std::size_t count = 0;
+            do {
+                const Ignored& one = left[count++];
                 if (const Position at = compare(one, false); at.value != 0) {
                     unread.push_back(&one);
                     positions.push_back(at);
                 }
-            }
-            if (positions.empty()) {
-                co_await request_.loop->yield();
-            } else {
+            } while (count < std::min(left.size(), kAppliedPerTurn) && !turns_.pace().is_over());
+            left = left.subspan(count);
+            if (!positions.empty()) {
                 co_await request_.loop->fetched(std::move(positions));
             }
             for (const Ignored* const one : unread) {
                 compare(*one, true);
             }
+            co_await turns_.give_way();
         }
     }
 
