@@ -387,6 +387,7 @@ class Document {
             more = bundle.more->next(slice);
             text += slice.str();
         }
+        bundle = Response();  // its copies of the entries
         SubmittedResource resource;
         const auto take = [&](Unfinished& unfinished) -> Result<void> {
             ANNALS_TRY(json::Document parsed, thread_parser().parse(text));

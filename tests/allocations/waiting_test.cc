@@ -79,7 +79,7 @@ TEST_F(WaitingMemory, OfWhatIsToBeCheckedIsItsText) {
              Case{HttpMethod::post, "/Patient", "", "", patient, 201, 2},
              Case{HttpMethod::patch, "/Patient/p", "", "application/json-patch+json",
                   R"([{"op":"add","path":"/active","value":true}])", 200, 2},
-             Case{HttpMethod::post, "/Composition/c/$document", "persist=true", "", "", 200, 8},
+             Case{HttpMethod::post, "/Composition/c/$document", "persist=true", "", "", 200, 4},
          }) {
         Request request;
         request.method = one.method;
