@@ -116,7 +116,6 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         }
         co_return refusal;
     }
-    Response response;
     if (*type == BundleType::history) {
         if (Result<void> allowed =
                 require(service, request, kMayCreate | kMayUpdate | kMayDelete, std::nullopt);
@@ -125,10 +124,9 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         }
     }
     if (read_preference(request).respond_async) {
-        response = co_await begin_bundle_job(service, request, *type, bundle);
-        co_return response;
+        co_return co_await begin_bundle_job(service, request, *type, bundle);
     }
-    response = co_await answer_bundle(
+    Response response = co_await answer_bundle(
         service, request, *type, bundle,
         std::chrono::steady_clock::now() + service.config().limits.request_timeout);
     // The next bundle reuses the memory, instead of fresh pages from the system.

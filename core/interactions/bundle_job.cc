@@ -315,19 +315,13 @@ Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTas
 asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
                                         BundleType type, const json::Document& bundle,
                                         std::chrono::steady_clock::time_point end) {
-    Response response;
-    switch (type) {
-        case BundleType::batch:
-            response = co_await run_batch(service, request, bundle, end);
-            break;
-        case BundleType::transaction:
-            response = co_await run_transaction(service, request, bundle, end);
-            break;
-        case BundleType::history:
-            response = co_await apply_history(service, request, bundle, end);
-            break;
+    if (type == BundleType::batch) {
+        return run_batch(service, request, bundle, end);
     }
-    co_return response;
+    if (type == BundleType::transaction) {
+        return run_transaction(service, request, bundle, end);
+    }
+    return apply_history(service, request, bundle, end);
 }
 
 asio::awaitable<Response> begin_bundle_job(const Service& service, const Request& request,
