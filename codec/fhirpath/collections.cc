@@ -22,15 +22,14 @@ bool Machine::on_truths(Function function, Range input) {
     const bool wanted = function == Function::any_true || function == Function::all_true;
     bool result = !any;
     for (std::uint32_t i = input.begin; i < input.end; ++i) {
-        Item value;
-        bool present = false;
-        if (!step() || !system_value(at(i), value, present)) {
+        std::optional<Item> value;
+        if (!step() || !system_value(at(i), value)) {
             return false;
         }
-        if (!present || value.kind() != Item::Kind::boolean) {
+        if (!value || value->kind() != Item::Kind::boolean) {
             return fail("an item that is not a boolean where all must be");
         }
-        const bool hit = value.as_boolean() == wanted;
+        const bool hit = value->as_boolean() == wanted;
         result = any ? result || hit : result && hit;
     }
     return push(Item::boolean(result));
@@ -38,15 +37,14 @@ bool Machine::on_truths(Function function, Range input) {
 
 // A collection without its first items, or only its first items.
 bool Machine::part(const Node& node, const Scope& scope, Range input) {
-    std::int64_t count = 1;
-    bool present = true;
-    if (node.function != Function::tail && !integer_argument(node, 0, scope, count, present)) {
+    std::optional<std::int64_t> count = 1;
+    if (node.function != Function::tail && !integer_argument(node, 0, scope, count)) {
         return false;
     }
-    if (!present) {
+    if (!count) {
         return true;
     }
-    const auto cut = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, input.size()));
+    const auto cut = static_cast<std::uint32_t>(std::clamp<std::int64_t>(*count, 0, input.size()));
     const bool take = node.function == Function::take;
     return push_all(take ? Range{input.begin, input.begin + cut}
                          : Range{input.begin + cut, input.end});
@@ -138,14 +136,13 @@ bool Machine::below(Function function, Range input) {
 }
 
 bool Machine::extensions(const Node& node, const Scope& scope, Range input) {
-    std::string_view url;
-    bool present = false;
-    if (!string_argument(node, 0, scope, url, present)) {
+    std::optional<std::string_view> url;
+    if (!string_argument(node, 0, scope, url)) {
         return false;
     }
-    for (std::uint32_t i = input.begin; present && i < input.end; ++i) {
+    for (std::uint32_t i = input.begin; url && i < input.end; ++i) {
         const Item item = at(i);
-        if (!push_extensions(item, url)) {
+        if (!push_extensions(item, *url)) {
             return false;
         }
     }
@@ -177,9 +174,8 @@ bool Machine::primitive(Function function, Range input) {
     if (function == Function::has_value) {
         return push(Item::boolean(primitive));
     }
-    Item system;
-    bool present = false;
-    return !primitive || (system_value(item, system, present) && push(system));
+    std::optional<Item> system;
+    return !primitive || (system_value(item, system) && push(*system));
 }
 
 }  // namespace annals::fhirpath

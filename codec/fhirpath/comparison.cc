@@ -109,16 +109,14 @@ bool Machine::equal(Range a, Range b, Truth& out) {
 }
 
 bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
-    Item x;
-    Item y;
-    bool has_x = false;
-    bool has_y = false;
-    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+    std::optional<Item> x;
+    std::optional<Item> y;
+    if (!step() || !system_value(a, x) || !system_value(b, y)) {
         return false;
     }
     out = Truth::no;
-    if (!has_x || !has_y) {
-        if (!has_x && !has_y && a.is_element() && b.is_element()) {
+    if (!x || !y) {
+        if (!x && !y && a.is_element() && b.is_element()) {
             bool same = false;
             if (!equal_json(a.sibling(), b.sibling(), false, same)) {
                 return false;
@@ -127,44 +125,44 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
         }
         return true;
     }
-    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
-        out = truth(x.as_string() == y.as_string());
-        return step(x.as_string().size() / 64);
+    if (x->kind() == Item::Kind::string && y->kind() == Item::Kind::string) {
+        out = truth(x->as_string() == y->as_string());
+        return step(x->as_string().size() / 64);
     }
-    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
-        out = truth(x.as_integer() == y.as_integer());
+    if (x->kind() == Item::Kind::integer && y->kind() == Item::Kind::integer) {
+        out = truth(x->as_integer() == y->as_integer());
         return true;
     }
-    if (is_number(x) && is_number(y)) {
-        out = truth(decimal_of(x) == decimal_of(y));
+    if (is_number(*x) && is_number(*y)) {
+        out = truth(decimal_of(*x) == decimal_of(*y));
         return true;
     }
-    if (x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity) {
-        const bool comparable = is_number_or_quantity(x) && is_number_or_quantity(y);
+    if (x->kind() == Item::Kind::quantity || y->kind() == Item::Kind::quantity) {
+        const bool comparable = is_number_or_quantity(*x) && is_number_or_quantity(*y);
         // Parsing units is slower than other comparisons.
         if (!step(comparable ? 100 : 1)) {
             return false;
         }
-        out = comparable ? truth(compare_quantities(as_quantity(x), as_quantity(y))) : Truth::no;
+        out = comparable ? truth(compare_quantities(as_quantity(*x), as_quantity(*y))) : Truth::no;
         return true;
     }
-    if (are_comparable(x.kind(), y.kind())) {
-        out = truth(fhirpath::compare(x.as_temporal(), y.as_temporal()));
+    if (are_comparable(x->kind(), y->kind())) {
+        out = truth(fhirpath::compare(x->as_temporal(), y->as_temporal()));
         return true;
     }
-    if (x.kind() != y.kind()) {
+    if (x->kind() != y->kind()) {
         return true;
     }
-    switch (x.kind()) {
+    switch (x->kind()) {
         case Item::Kind::boolean:
-            out = truth(x.as_boolean() == y.as_boolean());
+            out = truth(x->as_boolean() == y->as_boolean());
             return true;
         case Item::Kind::type_info:
-            out = truth(x.type() == y.type() && x.kind_of_ == y.kind_of_);
+            out = truth(x->type() == y->type() && x->kind_of_ == y->kind_of_);
             return true;
         case Item::Kind::element: {
             bool same = false;
-            if (!equal_json(x.value(), y.value(), false, same)) {
+            if (!equal_json(x->value(), y->value(), false, same)) {
                 return false;
             }
             out = truth(same);
@@ -323,33 +321,31 @@ bool Machine::equivalent(Range a, Range b, bool& out) {
 }
 
 bool Machine::equivalent_items(const Item& a, const Item& b, bool& out) {
-    Item x;
-    Item y;
-    bool has_x = false;
-    bool has_y = false;
+    std::optional<Item> x;
+    std::optional<Item> y;
     out = false;
-    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+    if (!step() || !system_value(a, x) || !system_value(b, y)) {
         return false;
     }
-    if (!has_x || !has_y) {
-        return has_x || has_y || equal_json(a.sibling(), b.sibling(), true, out);
+    if (!x || !y) {
+        return x || y || equal_json(a.sibling(), b.sibling(), true, out);
     }
-    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
-        out = equivalent_strings(x.as_string(), y.as_string());
-        return step((x.as_string().size() + y.as_string().size()) / 16);
+    if (x->kind() == Item::Kind::string && y->kind() == Item::Kind::string) {
+        out = equivalent_strings(x->as_string(), y->as_string());
+        return step((x->as_string().size() + y->as_string().size()) / 16);
     }
-    if (is_number(x) && is_number(y)) {
-        out = equivalent_decimals(decimal_of(x), decimal_of(y));
-    } else if (is_number_or_quantity(x) && is_number_or_quantity(y)) {
-        out = equivalent_quantities(as_quantity(x), as_quantity(y));
+    if (is_number(*x) && is_number(*y)) {
+        out = equivalent_decimals(decimal_of(*x), decimal_of(*y));
+    } else if (is_number_or_quantity(*x) && is_number_or_quantity(*y)) {
+        out = equivalent_quantities(as_quantity(*x), as_quantity(*y));
         return step(100);
-    } else if (is_temporal(x.kind()) && is_temporal(y.kind())) {
-        out = fhirpath::equivalent(x.as_temporal(), y.as_temporal());
-    } else if (x.is_element() && y.is_element()) {
-        return equal_json(x.value(), y.value(), true, out);
+    } else if (is_temporal(x->kind()) && is_temporal(y->kind())) {
+        out = fhirpath::equivalent(x->as_temporal(), y->as_temporal());
+    } else if (x->is_element() && y->is_element()) {
+        return equal_json(x->value(), y->value(), true, out);
     } else {
         Truth same = Truth::no;
-        if (!equal_items(x, y, same)) {
+        if (!equal_items(*x, *y, same)) {
             return false;
         }
         out = same == Truth::yes;
@@ -358,45 +354,43 @@ bool Machine::equivalent_items(const Item& a, const Item& b, bool& out) {
 }
 
 bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
-    Item x;
-    Item y;
-    bool has_x = false;
-    bool has_y = false;
-    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+    std::optional<Item> x;
+    std::optional<Item> y;
+    if (!step() || !system_value(a, x) || !system_value(b, y)) {
         return false;
     }
     out = Order::unknown;
-    if (!has_x || !has_y) {
+    if (!x || !y) {
         return true;
     }
-    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
-        out = order(x.as_integer() <=> y.as_integer());
+    if (x->kind() == Item::Kind::integer && y->kind() == Item::Kind::integer) {
+        out = order(x->as_integer() <=> y->as_integer());
         return true;
     }
-    if (is_number(x) && is_number(y)) {
-        out = order(decimal_of(x) <=> decimal_of(y));
+    if (is_number(*x) && is_number(*y)) {
+        out = order(decimal_of(*x) <=> decimal_of(*y));
         return true;
     }
-    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
-        if (!step(std::min(x.as_string().size(), y.as_string().size()) / 64)) {
+    if (x->kind() == Item::Kind::string && y->kind() == Item::Kind::string) {
+        if (!step(std::min(x->as_string().size(), y->as_string().size()) / 64)) {
             return false;
         }
         // Bytes of UTF-8 have the order of its characters.
-        const int order_of_bytes = x.as_string().compare(y.as_string());
+        const int order_of_bytes = x->as_string().compare(y->as_string());
         out = order_of_bytes < 0 ? Order::less : order_of_bytes > 0 ? Order::greater : Order::equal;
         return true;
     }
-    if (are_comparable(x.kind(), y.kind())) {
-        out = fhirpath::compare(x.as_temporal(), y.as_temporal());
+    if (are_comparable(x->kind(), y->kind())) {
+        out = fhirpath::compare(x->as_temporal(), y->as_temporal());
         undecided_ = undecided_ || out == Order::unknown;
         return true;
     }
-    if (is_number_or_quantity(x) && is_number_or_quantity(y)) {
-        out = compare_quantities(as_quantity(x), as_quantity(y));
+    if (is_number_or_quantity(*x) && is_number_or_quantity(*y)) {
+        out = compare_quantities(as_quantity(*x), as_quantity(*y));
         undecided_ = undecided_ || out == Order::unknown;
         return step(100);
     }
-    return fail(type_name(x) + " and " + type_name(y) + " cannot be compared");
+    return fail(type_name(*x) + " and " + type_name(*y) + " cannot be compared");
 }
 
 }  // namespace annals::fhirpath

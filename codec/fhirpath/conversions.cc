@@ -151,42 +151,38 @@ std::optional<Quantity> quantity_from(std::string_view text) {
 
 bool Machine::convert(const Node& node, const Scope& scope, Range input) {
     const Row& row = *std::ranges::find(kRows, node.function, &Row::function);
-    Item value;
-    bool present = false;
-    if (!single(input, value, present, "a value to convert")) {
+    std::optional<Item> value;
+    if (!single(input, value, "a value to convert")) {
         return false;
     }
-    std::string_view unit;
-    bool has_unit = false;
-    if (node.count > 0 && !string_argument(node, 0, scope, unit, has_unit)) {
+    std::optional<std::string_view> unit;
+    if (node.count > 0 && !string_argument(node, 0, scope, unit)) {
         return false;
     }
-    if (!present) {
+    if (!value) {
         return true;
     }
-    if (value.kind() == Item::Kind::string && !step(value.as_string().size() / 16)) {
+    if (value->kind() == Item::Kind::string && !step(value->as_string().size() / 16)) {
         return false;
     }
-    Item result;
-    bool converted = false;
-    if (row.kind == Item::Kind::quantity ? !to_quantity(value, unit, has_unit, result, converted)
-                                         : !to_kind(value, row.kind, result, converted)) {
+    std::optional<Item> converted;
+    if (row.kind == Item::Kind::quantity ? !to_quantity(*value, unit, converted)
+                                         : !to_kind(*value, row.kind, converted)) {
         return false;
     }
     if (row.tests) {
-        return push(Item::boolean(converted));
+        return push(Item::boolean(converted.has_value()));
     }
-    return !converted || push(result);
+    return !converted || push(*converted);
 }
 
-bool Machine::to_kind(const Item& value, Item::Kind kind, Item& out, bool& present) {
-    present = false;
+bool Machine::to_kind(const Item& value, Item::Kind kind, std::optional<Item>& out) {
+    out.reset();
     if (value.is_element() || value.kind() == Item::Kind::type_info) {
         return true;
     }
     if (value.kind() == kind) {
         out = value;
-        present = true;
         return true;
     }
     if (kind == Item::Kind::string) {
@@ -197,24 +193,18 @@ bool Machine::to_kind(const Item& value, Item::Kind kind, Item& out, bool& prese
             return false;
         }
         out = Item::string(kept);
-        present = true;
         return true;
     }
-    const std::optional<Item> converted = kind == Item::Kind::boolean   ? boolean_item(value)
-                                          : kind == Item::Kind::integer ? integer_item(value)
-                                          : kind == Item::Kind::decimal
-                                              ? decimal_item(value)
-                                              : temporal_item(value, kind);
-    present = converted.has_value();
-    if (present) {
-        out = *converted;
-    }
+    out = kind == Item::Kind::boolean   ? boolean_item(value)
+          : kind == Item::Kind::integer ? integer_item(value)
+          : kind == Item::Kind::decimal ? decimal_item(value)
+                                        : temporal_item(value, kind);
     return true;
 }
 
-bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_unit, Item& out,
-                          bool& present) {
-    present = false;
+bool Machine::to_quantity(const Item& value, std::optional<std::string_view> unit,
+                          std::optional<Item>& out) {
+    out.reset();
     std::optional<Quantity> quantity;
     switch (value.kind()) {
         case Item::Kind::quantity:
@@ -231,19 +221,19 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
         default:
             break;
     }
-    if (quantity && has_unit && singular(quantity->unit) != singular(unit)) {
+    if (quantity && unit && singular(quantity->unit) != singular(*unit)) {
         const auto parsed = [](std::string_view name) {
             return is_calendar_keyword(name) ? calendar_unit(name) : parse_unit(name);
         };
         const std::optional<Unit> from = parsed(quantity->unit);
-        const std::optional<Unit> to = parsed(unit);
+        const std::optional<Unit> to = parsed(*unit);
         const std::optional<Decimal> converted =
             from && to ? fhirpath::convert(quantity->value, *from, *to) : std::nullopt;
         if (!converted) {
             undecided_ = undecided_ || !from || !to;
             return true;
         }
-        quantity = Quantity{*converted, unit, is_calendar_keyword(unit)};
+        quantity = Quantity{*converted, *unit, is_calendar_keyword(*unit)};
     }
     if (!quantity) {
         return true;
@@ -253,7 +243,6 @@ bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_uni
         return false;
     }
     out = Item::quantity(*new (memory) Quantity(*quantity));
-    present = true;
     return true;
 }
 

@@ -7,11 +7,10 @@
 
 namespace annals::fhirpath {
 
-bool Machine::argument(const Node& node, std::uint32_t which, const Scope& scope, Item& out,
-                       bool& present) {
+bool Machine::argument(const Node& node, std::uint32_t which, const Scope& scope,
+                       std::optional<Item>& out) {
     const std::uint32_t mark = top_;
-    if (!evaluate(argument_node(node, which), scope) ||
-        !single({mark, top_}, out, present, "an argument")) {
+    if (!evaluate(argument_node(node, which), scope) || !single({mark, top_}, out, "an argument")) {
         return false;
     }
     top_ = mark;
@@ -19,34 +18,28 @@ bool Machine::argument(const Node& node, std::uint32_t which, const Scope& scope
 }
 
 bool Machine::integer_argument(const Node& node, std::uint32_t which, const Scope& scope,
-                               std::int64_t& out, bool& present) {
-    Item item;
-    if (!argument(node, which, scope, item, present)) {
+                               std::optional<std::int64_t>& out) {
+    std::optional<Item> item;
+    if (!argument(node, which, scope, item)) {
         return false;
     }
-    if (!present) {
-        return true;
-    }
-    if (item.kind() != Item::Kind::integer) {
+    if (item && item->kind() != Item::Kind::integer) {
         return fail("an argument that is not an integer");
     }
-    out = item.as_integer();
+    out = item ? std::optional(item->as_integer()) : std::nullopt;
     return true;
 }
 
 bool Machine::string_argument(const Node& node, std::uint32_t which, const Scope& scope,
-                              std::string_view& out, bool& present) {
-    Item item;
-    if (!argument(node, which, scope, item, present)) {
+                              std::optional<std::string_view>& out) {
+    std::optional<Item> item;
+    if (!argument(node, which, scope, item)) {
         return false;
     }
-    if (!present) {
-        return true;
-    }
-    if (item.kind() != Item::Kind::string) {
+    if (item && item->kind() != Item::Kind::string) {
         return fail("an argument that is not a string");
     }
-    out = item.as_string();
+    out = item ? std::optional(item->as_string()) : std::nullopt;
     return true;
 }
 

@@ -10,9 +10,8 @@
 namespace annals::fhirpath {
 
 bool Machine::trace(const Node& node, const Scope& scope, Range input) {
-    std::string_view name;
-    bool present = false;
-    if (!string_argument(node, 0, scope, name, present)) {
+    std::optional<std::string_view> name;
+    if (!string_argument(node, 0, scope, name)) {
         return false;
     }
     const std::uint32_t mark = top_;
@@ -25,7 +24,8 @@ bool Machine::trace(const Node& node, const Scope& scope, Range input) {
     }
     if (environment_->hooks != nullptr && environment_->hooks->trace) {
         const Range shown = node.count > 1 ? Range{mark, top_} : input;
-        environment_->hooks->trace(name, {&stack_[shown.begin], shown.size()});
+        environment_->hooks->trace(name.value_or(std::string_view()),
+                                   {&stack_[shown.begin], shown.size()});
     }
     top_ = mark;
     return push_all(input);
@@ -34,12 +34,11 @@ bool Machine::trace(const Node& node, const Scope& scope, Range input) {
 bool Machine::check_modifiers(const Node& node, const Scope& scope, Range input) {
     std::vector<std::string_view> known;
     for (std::uint32_t i = 0; i < node.count; ++i) {
-        std::string_view url;
-        bool present = false;
-        if (!string_argument(node, i, scope, url, present)) {
+        std::optional<std::string_view> url;
+        if (!string_argument(node, i, scope, url)) {
             return false;
         }
-        known.push_back(url);
+        known.push_back(url.value_or(std::string_view()));
     }
     for (std::uint32_t i = input.begin; i < input.end; ++i) {
         for (const json::Value extension : at(i).value()["modifierExtension"].elements()) {
@@ -67,16 +66,15 @@ bool Machine::outside(const Node& node, const Scope& scope, Range input) {
     if (node.function == Function::subsumes || node.function == Function::subsumed_by) {
         return subsumes(node, scope, input);
     }
-    std::string_view url;
-    bool present = false;
-    if (!string_argument(node, 0, scope, url, present)) {
+    std::optional<std::string_view> url;
+    if (!string_argument(node, 0, scope, url)) {
         return false;
     }
-    if (!present) {
+    if (!url) {
         return true;
     }
     const Item item = at(input.begin);
-    return node.function == Function::member_of ? member_of(item, url) : conforms_to(item, url);
+    return node.function == Function::member_of ? member_of(item, *url) : conforms_to(item, *url);
 }
 
 bool Machine::subsumes(const Node& node, const Scope& scope, Range input) {

@@ -108,16 +108,15 @@ bool Machine::iif(const Node& node, const Scope& scope, Range input) {
     if (!evaluate(argument_node(node, 0), inner)) {
         return false;
     }
-    Item criterion;
-    bool present = false;
-    if (!single({mark, top_}, criterion, present, "a criterion")) {
+    std::optional<Item> criterion;
+    if (!single({mark, top_}, criterion, "a criterion")) {
         return false;
     }
     top_ = mark;
-    if (present && criterion.kind() != Item::Kind::boolean) {
+    if (criterion && criterion->kind() != Item::Kind::boolean) {
         return fail("a criterion of iif() that is not a boolean");
     }
-    if (present && criterion.as_boolean()) {
+    if (criterion && criterion->as_boolean()) {
         return evaluate(argument_node(node, 1), inner);
     }
     return node.count < 3 || evaluate(argument_node(node, 2), inner);

@@ -272,18 +272,17 @@ bool Machine::indexer(const Node& node, const Scope& scope) {
     if (!evaluate(node.value, scope)) {
         return false;
     }
-    Item index;
-    bool present = false;
-    if (!single({input.end, top_}, index, present, "an index")) {
+    std::optional<Item> index;
+    if (!single({input.end, top_}, index, "an index")) {
         return false;
     }
-    if (present && index.kind() != Item::Kind::integer) {
+    if (index && index->kind() != Item::Kind::integer) {
         return fail("an index that is not an integer");
     }
     const bool inside =
-        present && index.as_integer() >= 0 && index.as_integer() < std::int64_t{input.size()};
+        index && index->as_integer() >= 0 && index->as_integer() < std::int64_t{input.size()};
     if (inside) {
-        stack_[mark] = at(mark + static_cast<std::uint32_t>(index.as_integer()));
+        stack_[mark] = at(mark + static_cast<std::uint32_t>(index->as_integer()));
     }
     top_ = mark + (inside ? 1 : 0);
     return true;

@@ -142,9 +142,8 @@ class Machine {
     bool push_children(const Item& item);
     bool push_values(const json::Tree& tree, std::uint32_t parent, std::string_view json_name,
                      schema::Type type);
-    /// Pushes the items of one member: its value and its sibling, arrays or not; either may be kNone.
-    bool push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
-                   std::uint32_t value, std::uint32_t sibling, schema::Type type);
+    /// Pushes the items of one member, whose value and sibling may be arrays, or kNone.
+    bool push_pair(const Place& member, schema::Type type);
     bool push_element(const Place& place, schema::Type type);
     /// The object that holds an element's members; kNone if there is none.
     static std::uint32_t object_of(const Item& item);
@@ -155,10 +154,10 @@ class Machine {
 
     // values.cc: types and values of items.
 
-    /// The item as a System value; `present` is false if an element has none.
-    bool system_value(const Item& item, Item& out, bool& present);
+    /// The item as a System value; none if an element has none.
+    bool system_value(const Item& item, std::optional<Item>& out);
     bool string_of(json::Value value, std::string_view& out);
-    bool quantity_of(const Item& element, Item& out, bool& present);
+    bool quantity_of(const Item& element, std::optional<Item>& out);
     bool is_type(const Item& item, const TypeSpecifier& type) const;
     bool is_exactly(const Item& item, const TypeSpecifier& type) const;
     bool equal(Range a, Range b, Truth& out);
@@ -189,7 +188,7 @@ class Machine {
     bool negate(const Node& node, const Scope& scope);
     bool type_operator(const Node& node, const Scope& scope);
     /// At most one item, as a System value. Fails if there are more.
-    bool single(Range range, Item& out, bool& present, std::string_view what);
+    bool single(Range range, std::optional<Item>& out, std::string_view what);
 
     // functions.cc
 
@@ -200,12 +199,12 @@ class Machine {
         return program_->arguments[node.value + which];
     }
 
-    bool argument(const Node& node, std::uint32_t which, const Scope& scope, Item& out,
-                  bool& present);
+    bool argument(const Node& node, std::uint32_t which, const Scope& scope,
+                  std::optional<Item>& out);
     bool integer_argument(const Node& node, std::uint32_t which, const Scope& scope,
-                          std::int64_t& out, bool& present);
+                          std::optional<std::int64_t>& out);
     bool string_argument(const Node& node, std::uint32_t which, const Scope& scope,
-                         std::string_view& out, bool& present);
+                         std::optional<std::string_view>& out);
 
     // collections.cc
 
@@ -229,11 +228,10 @@ class Machine {
 
     // sort.cc
 
-    /// The keys of each item, one item after the other, and whether each key exists.
+    /// The keys of each item, as far as they exist, one item after the other.
     struct SortKeys {
         std::uint32_t each = 1;
-        std::vector<Item> values;
-        std::vector<bool> there;
+        std::vector<std::optional<Item>> values;
     };
 
     bool sort(const Node& node, const Scope& scope, Range input);
@@ -255,8 +253,8 @@ class Machine {
     // strings.cc
 
     bool on_string(const Node& node, const Scope& scope, Range input);
-    /// A function of a string (`present` is false if there is none) whose arguments are strings.
-    bool with_strings(const Node& node, const Scope& scope, std::string_view text, bool present);
+    /// A function of a string, if there is one, whose arguments are strings.
+    bool with_strings(const Node& node, const Scope& scope, const std::optional<Item>& string);
     bool join(const Node& node, const Scope& scope, Range input);
     bool substring(const Node& node, const Scope& scope, std::string_view text);
     bool split(std::string_view text, std::string_view separator);
@@ -275,9 +273,9 @@ class Machine {
     // conversions.cc
 
     bool convert(const Node& node, const Scope& scope, Range input);
-    bool to_kind(const Item& value, Item::Kind kind, Item& out, bool& present);
-    bool to_quantity(const Item& value, std::string_view unit, bool has_unit, Item& out,
-                     bool& present);
+    bool to_kind(const Item& value, Item::Kind kind, std::optional<Item>& out);
+    bool to_quantity(const Item& value, std::optional<std::string_view> unit,
+                     std::optional<Item>& out);
     bool push_now(Function function);
 
     const Program* program_ = nullptr;

@@ -61,9 +61,9 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
                           schema::Type type) {
     const json::Node* nodes = tree.nodes().data();
     const char* text = tree.text().data();
-    std::uint32_t key_index = Place::kNone;
-    std::uint32_t value = Place::kNone;
-    std::uint32_t sibling = Place::kNone;
+    Place member;
+    member.tree = &tree;
+    member.parent = parent;
     // One pass finds the member and its sibling, which begins with an underscore.
     const std::size_t wanted = json_name.size();
     std::uint32_t members = 0;
@@ -72,33 +72,27 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
         const std::size_t length = key.end - key.begin - 2;
         ++members;
         if (length == wanted && std::memcmp(text + key.begin + 1, json_name.data(), wanted) == 0) {
-            value = i + 1;
-            key_index = i;
+            member.value = i + 1;
+            member.key = i;
         } else if (length == wanted + 1 && text[key.begin + 1] == '_' &&
                    std::memcmp(text + key.begin + 2, json_name.data(), wanted) == 0) {
-            sibling = i + 1;
-            key_index = key_index == Place::kNone ? i : key_index;
+            member.sibling = i + 1;
+            member.key = member.key == Place::kNone ? i : member.key;
         }
     }
     if (!step(members / 4)) {
         return false;
     }
-    if (value == Place::kNone && sibling == Place::kNone) {
-        return true;
-    }
-    return push_pair(tree, parent, key_index, value, sibling, type);
+    return member.key == Place::kNone || push_pair(member, type);
 }
 
-bool Machine::push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
-                        std::uint32_t value, std::uint32_t sibling, schema::Type type) {
+bool Machine::push_pair(const Place& member, schema::Type type) {
+    const json::Tree& tree = *member.tree;
     const json::Node* nodes = tree.nodes().data();
-    if (type && !type.is_primitive()) {
-        sibling = Place::kNone;  // not an element of FHIR
-    }
-    Place place;
-    place.tree = &tree;
-    place.parent = parent;
-    place.key = key;
+    const std::uint32_t value = member.value;
+    // Beside anything but a primitive it is not an element of FHIR.
+    const std::uint32_t sibling = type && !type.is_primitive() ? Place::kNone : member.sibling;
+    Place place = member;
     const bool many = (value != Place::kNone && nodes[value].kind == Kind::array) ||
                       (sibling != Place::kNone && nodes[sibling].kind == Kind::array);
     if (!many) {
@@ -250,9 +244,14 @@ bool Machine::push_children(const Item& item) {
         if (alone && find(key, "") != Place::kNone) {
             continue;  // it is pushed together with its value
         }
-        const std::uint32_t value = alone ? Place::kNone : i + 1;
-        const std::uint32_t sibling = alone ? i + 1 : beside ? find(key, "_") : Place::kNone;
-        if (!push_pair(tree, object, i, value, sibling, found.type())) {
+        const Place member{.tree = &tree,
+                           .value = alone ? Place::kNone : i + 1,
+                           .sibling = alone    ? i + 1
+                                      : beside ? find(key, "_")
+                                               : Place::kNone,
+                           .parent = object,
+                           .key = i};
+        if (!push_pair(member, found.type())) {
             return false;
         }
     }
@@ -369,15 +368,14 @@ bool Machine::html_checks(Range input) {
     if (input.size() == 0) {
         return true;
     }
-    Item value;
-    bool present = false;
-    if (!single(input, value, present, "htmlChecks()")) {
+    std::optional<Item> value;
+    if (!single(input, value, "htmlChecks()")) {
         return false;
     }
-    if (!present || value.kind() != Item::Kind::string) {
+    if (!value || value->kind() != Item::Kind::string) {
         return push(Item::boolean(false));
     }
-    const std::string_view text = value.as_string();
+    const std::string_view text = value->as_string();
     return step(text.size() / 16) && push(Item::boolean(xml::check_narrative(text).has_value()));
 }
 

@@ -55,30 +55,28 @@ std::optional<Decimal> boundary(const Decimal& value, std::int64_t digits, bool 
 }  // namespace
 
 bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
-    Item value;
-    bool present = false;
-    if (!single(input, value, present, "a number")) {
+    std::optional<Item> value;
+    if (!single(input, value, "a number")) {
         return false;
     }
-    Item given;
-    bool has_given = false;
-    if (node.count > 0 && !argument(node, 0, scope, given, has_given)) {
+    std::optional<Item> given;
+    if (node.count > 0 && !argument(node, 0, scope, given)) {
         return false;
     }
-    if (!present || (node.count > 0 && !has_given)) {
+    if (!value || (node.count > 0 && !given)) {
         return true;
     }
-    const bool quantity = value.kind() == Item::Kind::quantity;
+    const bool quantity = value->kind() == Item::Kind::quantity;
     if (quantity && node.function == Function::abs) {
-        Quantity result = value.as_quantity();
+        Quantity result = value->as_quantity();
         result.value = result.value.is_negative() ? result.value.negated() : result.value;
         return push_quantity(result);
     }
-    if (!is_number(value) || (node.count > 0 && !is_number(given))) {
-        return fail("a function of numbers on " + type_name(is_number(value) ? given : value));
+    if (!is_number(*value) || (node.count > 0 && !is_number(*given))) {
+        return fail("a function of numbers on " + type_name(is_number(*value) ? *given : *value));
     }
-    const Decimal number = decimal_of(value);
-    const bool integer = value.kind() == Item::Kind::integer;
+    const Decimal number = decimal_of(*value);
+    const bool integer = value->kind() == Item::Kind::integer;
     std::optional<Decimal> result;
     const auto push_integer = [&] {
         const std::optional<std::int64_t> whole =
@@ -102,7 +100,7 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
             result = number.truncated();
             return push_integer();
         case Function::round: {
-            const Decimal places = node.count > 0 ? decimal_of(given) : Decimal(0);
+            const Decimal places = node.count > 0 ? decimal_of(*given) : Decimal(0);
             if (places.is_negative()) {
                 return fail("round() to a negative number of decimals");
             }
@@ -122,15 +120,15 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
             break;
         case Function::log:
             // log(0) is minus infinity, by which the result would be 0.
-            result = decimal_of(given).is_zero()
+            result = decimal_of(*given).is_zero()
                          ? std::nullopt
                          : Decimal::from_double(std::log(number.to_double()) /
-                                                std::log(decimal_of(given).to_double()));
+                                                std::log(decimal_of(*given).to_double()));
             break;
         case Function::power:
-            result = power(number, decimal_of(given));
-            if (integer && given.kind() == Item::Kind::integer &&
-                !decimal_of(given).is_negative()) {
+            result = power(number, decimal_of(*given));
+            if (integer && given->kind() == Item::Kind::integer &&
+                !decimal_of(*given).is_negative()) {
                 return push_integer();
             }
             break;
@@ -141,75 +139,69 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
 }
 
 bool Machine::comparable(const Node& node, const Scope& scope, Range input) {
-    Item value;
-    Item other;
-    bool present = false;
-    bool has_other = false;
-    if (!single(input, value, present, "a value") || !argument(node, 0, scope, other, has_other)) {
+    std::optional<Item> value;
+    std::optional<Item> other;
+    if (!single(input, value, "a value") || !argument(node, 0, scope, other)) {
         return false;
     }
-    if (!present || !has_other) {
+    if (!value || !other) {
         return true;
     }
-    if (value.kind() != Item::Kind::quantity || other.kind() != Item::Kind::quantity) {
+    if (value->kind() != Item::Kind::quantity || other->kind() != Item::Kind::quantity) {
         return fail("comparable() compares quantities");
     }
-    const std::optional<Unit> a = unit_of(value.as_quantity());
-    const std::optional<Unit> b = unit_of(other.as_quantity());
+    const std::optional<Unit> a = unit_of(value->as_quantity());
+    const std::optional<Unit> b = unit_of(other->as_quantity());
     return push(Item::boolean(a && b && a->same_dimension(*b)));
 }
 
 bool Machine::boundaries(const Node& node, const Scope& scope, Range input) {
-    Item value;
-    bool present = false;
-    if (!single(input, value, present, "a value")) {
+    std::optional<Item> value;
+    if (!single(input, value, "a value")) {
         return false;
     }
-    std::int64_t digits = 0;
-    bool has_digits = node.count > 0;
-    if (has_digits && !integer_argument(node, 0, scope, digits, has_digits)) {
+    std::optional<std::int64_t> given;
+    if (node.count > 0 && !integer_argument(node, 0, scope, given)) {
         return false;
     }
-    if (!present) {
+    if (!value) {
         return true;
     }
     if (node.function == Function::precision) {
-        if (value.kind() == Item::Kind::decimal) {
-            return push(Item::integer(value.as_decimal().decimals()));
+        if (value->kind() == Item::Kind::decimal) {
+            return push(Item::integer(value->as_decimal().decimals()));
         }
-        if (is_temporal(value.kind())) {
-            return push(Item::integer(precision_digits(value.as_temporal())));
+        if (is_temporal(value->kind())) {
+            return push(Item::integer(precision_digits(value->as_temporal())));
         }
-        return value.kind() == Item::Kind::integer ? push(Item::integer(0))
-                                                   : fail("precision() of " + type_name(value));
+        return value->kind() == Item::Kind::integer ? push(Item::integer(0))
+                                                    : fail("precision() of " + type_name(*value));
     }
     const bool high = node.function == Function::high_boundary;
-    if (is_number(value)) {
-        const std::optional<Decimal> result =
-            boundary(decimal_of(value), has_digits ? digits : 8, high);
+    if (is_number(*value)) {
+        const std::optional<Decimal> result = boundary(decimal_of(*value), given.value_or(8), high);
         return !result || push(Item::decimal(*result));
     }
-    if (value.kind() == Item::Kind::quantity) {
-        Quantity quantity = value.as_quantity();
-        const std::optional<Decimal> result =
-            boundary(quantity.value, has_digits ? digits : 8, high);
+    if (value->kind() == Item::Kind::quantity) {
+        Quantity quantity = value->as_quantity();
+        const std::optional<Decimal> result = boundary(quantity.value, given.value_or(8), high);
         if (!result) {
             return true;
         }
         quantity.value = *result;
         return push_quantity(quantity);
     }
-    if (!is_temporal(value.kind())) {
-        return fail("boundaries of " + type_name(value));
+    if (!is_temporal(value->kind())) {
+        return fail("boundaries of " + type_name(*value));
     }
-    if (!has_digits) {
-        digits = value.kind() == Item::Kind::date ? 8 : value.kind() == Item::Kind::time ? 9 : 17;
-    }
+    const std::int64_t digits = given.value_or(value->kind() == Item::Kind::date   ? 8
+                                               : value->kind() == Item::Kind::time ? 9
+                                                                                   : 17);
     if (digits < 0 || digits > 17) {
         return true;
     }
     const std::optional<Temporal> result =
-        fhirpath::boundary(value.as_temporal(), static_cast<int>(digits), high);
+        fhirpath::boundary(value->as_temporal(), static_cast<int>(digits), high);
     return !result || push(Item::temporal(*result));
 }
 

@@ -33,12 +33,12 @@ std::string_view symbol(Op op) {
 
 }  // namespace
 
-bool Machine::single(Range range, Item& out, bool& present, std::string_view what) {
+bool Machine::single(Range range, std::optional<Item>& out, std::string_view what) {
     if (range.size() > 1) {
         return fail("several items as " + std::string(what) + ", which takes one");
     }
-    present = range.size() == 1;
-    return !present || system_value(at(range.begin), out, present);
+    out.reset();
+    return range.size() == 0 || system_value(at(range.begin), out);
 }
 
 bool Machine::binary(const Node& node, const Scope& scope) {
@@ -124,47 +124,45 @@ bool Machine::compare(const Node& node, Range a, Range b) {
 }
 
 bool Machine::arithmetic(const Node& node, Range a, Range b) {
-    Item x;
-    Item y;
-    bool has_x = false;
-    bool has_y = false;
-    if (!single(a, x, has_x, symbol(node.op)) || !single(b, y, has_y, symbol(node.op))) {
+    std::optional<Item> x;
+    std::optional<Item> y;
+    if (!single(a, x, symbol(node.op)) || !single(b, y, symbol(node.op))) {
         return false;
     }
     top_ = a.begin;
     if (node.op == Op::concatenate) {
-        if ((has_x && x.kind() != Item::Kind::string) ||
-            (has_y && y.kind() != Item::Kind::string)) {
+        if ((x && x->kind() != Item::Kind::string) || (y && y->kind() != Item::Kind::string)) {
             return fail("& joins strings only");
         }
         std::string text;
-        text += has_x ? x.as_string() : std::string_view();
-        text += has_y ? y.as_string() : std::string_view();
+        text += x ? x->as_string() : std::string_view();
+        text += y ? y->as_string() : std::string_view();
         return push_text(text);
     }
-    if (!has_x || !has_y) {
+    if (!x || !y) {
         return true;
     }
-    if (is_number(x) && is_number(y)) {
-        return numbers(node, decimal_of(x), decimal_of(y),
-                       x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer);
+    if (is_number(*x) && is_number(*y)) {
+        return numbers(node, decimal_of(*x), decimal_of(*y),
+                       x->kind() == Item::Kind::integer && y->kind() == Item::Kind::integer);
     }
-    const bool has_quantity = x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity;
-    if (has_quantity && is_number_or_quantity(x) && is_number_or_quantity(y)) {
-        const Quantity left = as_quantity(x);
-        const Quantity right = as_quantity(y);
+    const bool has_quantity =
+        x->kind() == Item::Kind::quantity || y->kind() == Item::Kind::quantity;
+    if (has_quantity && is_number_or_quantity(*x) && is_number_or_quantity(*y)) {
+        const Quantity left = as_quantity(*x);
+        const Quantity right = as_quantity(*y);
         return step(100) && quantities(node, left, right);
     }
-    if (node.op == Op::add && x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
-        std::string text(x.as_string());
-        text += y.as_string();
+    if (node.op == Op::add && x->kind() == Item::Kind::string && y->kind() == Item::Kind::string) {
+        std::string text(x->as_string());
+        text += y->as_string();
         return push_text(text);
     }
-    if ((node.op == Op::add || node.op == Op::subtract) && is_temporal(x.kind()) &&
-        y.kind() == Item::Kind::quantity) {
-        return add_duration(node, x.as_temporal(), y.as_quantity());
+    if ((node.op == Op::add || node.op == Op::subtract) && is_temporal(x->kind()) &&
+        y->kind() == Item::Kind::quantity) {
+        return add_duration(node, x->as_temporal(), y->as_quantity());
     }
-    return fail(type_name(x) + " " + std::string(symbol(node.op)) + " " + type_name(y) +
+    return fail(type_name(*x) + " " + std::string(symbol(node.op)) + " " + type_name(*y) +
                 " has no meaning");
 }
 
@@ -339,31 +337,30 @@ bool Machine::negate(const Node& node, const Scope& scope) {
     if (!evaluate(node.a, scope)) {
         return false;
     }
-    Item value;
-    bool present = false;
-    if (!single({mark, top_}, value, present, node.op == Op::negative ? "-" : "+")) {
+    std::optional<Item> value;
+    if (!single({mark, top_}, value, node.op == Op::negative ? "-" : "+")) {
         return false;
     }
     top_ = mark;
-    if (!present) {
+    if (!value) {
         return true;
     }
     const bool negative = node.op == Op::negative;
-    switch (value.kind()) {
+    switch (value->kind()) {
         case Item::Kind::integer:
-            return negative && value.as_integer() <= INT32_MIN
+            return negative && value->as_integer() <= INT32_MIN
                        ? true
-                       : push(Item::integer(negative ? -value.as_integer() : value.as_integer()));
+                       : push(Item::integer(negative ? -value->as_integer() : value->as_integer()));
         case Item::Kind::decimal:
             return push(
-                Item::decimal(negative ? value.as_decimal().negated() : value.as_decimal()));
+                Item::decimal(negative ? value->as_decimal().negated() : value->as_decimal()));
         case Item::Kind::quantity: {
-            Quantity quantity = value.as_quantity();
+            Quantity quantity = value->as_quantity();
             quantity.value = negative ? quantity.value.negated() : quantity.value;
             return push_quantity(quantity);
         }
         default:
-            return fail("a sign before " + type_name(value));
+            return fail("a sign before " + type_name(*value));
     }
 }
 

@@ -51,10 +51,9 @@ bool Machine::find_keys(const Node& node, const Scope& scope, Range input, SortK
     }
     for (std::uint32_t i = input.begin; i < input.end; ++i) {
         for (std::uint32_t k = 0; k < out.each; ++k) {
-            Item value;
-            bool present = true;
+            std::optional<Item> value;
             if (node.count == 0) {
-                if (!system_value(at(i), value, present)) {
+                if (!system_value(at(i), value)) {
                     return false;
                 }
             } else {
@@ -64,13 +63,12 @@ bool Machine::find_keys(const Node& node, const Scope& scope, Range input, SortK
                 }
                 const std::uint32_t mark = top_;
                 if (!evaluate(body, lambda(scope, input, i)) ||
-                    !single({mark, top_}, value, present, "a key of sort()")) {
+                    !single({mark, top_}, value, "a key of sort()")) {
                     return false;
                 }
                 top_ = mark;
             }
             out.values.push_back(value);
-            out.there.push_back(present);
         }
     }
     return true;
@@ -81,14 +79,14 @@ bool Machine::comes_before(const Node& node, const SortKeys& keys, std::uint32_t
                            bool& out) {
     out = false;
     for (std::uint32_t k = 0; k < keys.each; ++k) {
-        const std::size_t x = std::size_t{a} * keys.each + k;
-        const std::size_t y = std::size_t{b} * keys.each + k;
-        if (keys.there[x] != keys.there[y]) {
-            out = !keys.there[x];
+        const std::optional<Item>& x = keys.values[std::size_t{a} * keys.each + k];
+        const std::optional<Item>& y = keys.values[std::size_t{b} * keys.each + k];
+        if (x.has_value() != y.has_value()) {
+            out = !x;
             return true;
         }
         Order found = Order::equal;
-        if (keys.there[x] && !compare_items(keys.values[x], keys.values[y], found)) {
+        if (x && !compare_items(*x, *y, found)) {
             return false;
         }
         if (found == Order::less || found == Order::greater) {

@@ -294,27 +294,25 @@ bool Machine::encode(Function function, std::string_view text, std::string_view 
 }
 
 bool Machine::join(const Node& node, const Scope& scope, Range input) {
-    std::string_view separator;
-    bool present = true;
-    if (node.count > 0 && !string_argument(node, 0, scope, separator, present)) {
+    std::optional<std::string_view> separator;
+    if (node.count > 0 && !string_argument(node, 0, scope, separator)) {
         return false;
     }
     std::string out;
     bool any = false;
     for (std::uint32_t i = input.begin; i < input.end; ++i) {
-        Item value;
-        bool there = false;
-        if (!step() || !system_value(at(i), value, there)) {
+        std::optional<Item> value;
+        if (!step() || !system_value(at(i), value)) {
             return false;
         }
-        if (!there) {
+        if (!value) {
             continue;
         }
-        if (value.kind() != Item::Kind::string) {
+        if (value->kind() != Item::Kind::string) {
             return fail("join() of items that are not strings");
         }
-        out += any ? separator : std::string_view();
-        out += value.as_string();
+        out += any && separator ? *separator : std::string_view();
+        out += value->as_string();
         any = true;
         if (out.size() > environment_->limits.string_bytes) {
             return fail(Errc::too_costly, "a string is too long");
@@ -324,27 +322,25 @@ bool Machine::join(const Node& node, const Scope& scope, Range input) {
 }
 
 bool Machine::substring(const Node& node, const Scope& scope, std::string_view text) {
-    std::int64_t start = 0;
-    std::int64_t length = 0;
-    bool has_start = false;
-    bool has_length = false;
-    if (!integer_argument(node, 0, scope, start, has_start) ||
-        (node.count > 1 && !integer_argument(node, 1, scope, length, has_length))) {
+    std::optional<std::int64_t> start;
+    std::optional<std::int64_t> length;
+    if (!integer_argument(node, 0, scope, start) ||
+        (node.count > 1 && !integer_argument(node, 1, scope, length))) {
         return false;
     }
-    if (!has_start || start < 0) {
+    if (!start || *start < 0) {
         return true;
     }
-    const std::size_t begin = character_offset(text, static_cast<std::size_t>(start));
+    const std::size_t begin = character_offset(text, static_cast<std::size_t>(*start));
     if (begin == text.size()) {
         return true;
     }
     const std::string_view rest = text.substr(begin);
-    if (!has_length) {
+    if (!length) {
         return push(Item::string(rest));
     }
     const std::size_t count =
-        length <= 0 ? 0 : character_offset(rest, static_cast<std::size_t>(length));
+        *length <= 0 ? 0 : character_offset(rest, static_cast<std::size_t>(*length));
     return push(Item::string(rest.substr(0, count)));
 }
 
@@ -392,25 +388,23 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
     if (node.function == Function::join) {
         return join(node, scope, input);
     }
-    Item value;
-    bool present = false;
-    if (!single(input, value, present, "a string")) {
+    std::optional<Item> value;
+    if (!single(input, value, "a string")) {
         return false;
     }
-    if (present && value.kind() != Item::Kind::string) {
-        return fail("a function of strings on " + type_name(value));
+    if (value && value->kind() != Item::Kind::string) {
+        return fail("a function of strings on " + type_name(*value));
     }
-    std::string_view text = present ? value.as_string() : std::string_view();
+    std::string_view text = value ? value->as_string() : std::string_view();
     if (!step(text.size() / 64)) {
         return false;
     }
     switch (node.function) {
         case Function::length:
-            return !present ||
-                   push(Item::integer(static_cast<std::int64_t>(character_count(text))));
+            return !value || push(Item::integer(static_cast<std::int64_t>(character_count(text))));
         case Function::upper:
         case Function::lower: {
-            if (!present) {
+            if (!value) {
                 return true;
             }
             std::string out;
@@ -418,9 +412,9 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
             return step(text.size() / 16) && push_text(out);
         }
         case Function::trim:
-            return !present || push(Item::string(trimmed(text)));
+            return !value || push(Item::string(trimmed(text)));
         case Function::to_chars:
-            while (present && !text.empty()) {
+            while (!text.empty()) {
                 const std::size_t length = character_offset(text, 1);
                 if (!step() || !push(Item::string(text.substr(0, length)))) {
                     return false;
@@ -431,40 +425,37 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
         case Function::substring:
             return substring(node, scope, text);  // empty if the input is, as an empty string gives
         default:
-            return with_strings(node, scope, text, present);
+            return with_strings(node, scope, value);
     }
 }
 
-bool Machine::with_strings(const Node& node, const Scope& scope, std::string_view text,
-                           bool present) {
-    std::string_view first;
-    bool has_first = false;
-    if (!string_argument(node, 0, scope, first, has_first)) {
+bool Machine::with_strings(const Node& node, const Scope& scope,
+                           const std::optional<Item>& string) {
+    std::optional<std::string_view> first;
+    std::optional<std::string_view> second = std::string_view();  // if the function takes one
+    if (!string_argument(node, 0, scope, first) ||
+        (node.count > 1 && !string_argument(node, 1, scope, second))) {
         return false;
     }
-    std::string_view second;
-    bool has_second = true;
-    if (node.count > 1 && !string_argument(node, 1, scope, second, has_second)) {
-        return false;
-    }
-    if (!present || !has_first || !has_second) {
+    if (!string || !first || !second) {
         return true;
     }
+    const std::string_view text = string->as_string();
     // Searching one string in another costs the product of their sizes at worst.
-    if (!step(text.size() / 16 + text.size() * first.size() / 1024)) {
+    if (!step(text.size() / 16 + text.size() * first->size() / 1024)) {
         return false;
     }
     switch (node.function) {
         case Function::starts_with:
-            return push(Item::boolean(text.starts_with(first)));
+            return push(Item::boolean(text.starts_with(*first)));
         case Function::ends_with:
-            return push(Item::boolean(text.ends_with(first)));
+            return push(Item::boolean(text.ends_with(*first)));
         case Function::contains:
-            return push(Item::boolean(text.find(first) != std::string_view::npos));
+            return push(Item::boolean(text.find(*first) != std::string_view::npos));
         case Function::index_of:
         case Function::last_index_of: {
             const std::size_t found =
-                node.function == Function::index_of ? text.find(first) : text.rfind(first);
+                node.function == Function::index_of ? text.find(*first) : text.rfind(*first);
             const std::int64_t index =
                 found == std::string_view::npos
                     ? -1
@@ -472,18 +463,18 @@ bool Machine::with_strings(const Node& node, const Scope& scope, std::string_vie
             return push(Item::integer(index));
         }
         case Function::split:
-            return split(text, first);
+            return split(text, *first);
         case Function::replace:
-            return replace(text, first, second);
+            return replace(text, *first, *second);
         case Function::matches:
         case Function::matches_full:
         case Function::replace_matches:
-            return matches(node, text, first, second);
+            return matches(node, text, *first, *second);
         case Function::encode:
         case Function::decode:
         case Function::escape:
         case Function::unescape:
-            return encode(node.function, text, first);
+            return encode(node.function, text, *first);
         default:
             return fail("an unknown function");
     }

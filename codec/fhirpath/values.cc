@@ -14,24 +14,23 @@ namespace {
 using json::Kind;
 using schema::Primitive;
 
-// Converts the scalar `value` of a primitive type to a System value; `text` is its string, unescaped.
-bool scalar(json::Value value, schema::Type type, std::string_view text, Item& out) {
+// The scalar `value` of a primitive type as a System value; none if it is a number with too many digits. `text` is its
+// string, unescaped.
+std::optional<Item> scalar(json::Value value, schema::Type type, std::string_view text) {
     switch (value.node().kind) {
         case Kind::boolean:
-            out = Item::boolean(value.raw() == "true");
-            return true;
+            return Item::boolean(value.raw() == "true");
         case Kind::number: {
             const std::optional<Decimal> number = Decimal::parse(value.raw());
             if (!number) {
-                return false;
+                return std::nullopt;
             }
             const bool integral = type.primitive() != Primitive::decimal &&
                                   (type.is_primitive() || number->scale() == 0) &&
                                   number->is_integral();
             const std::optional<std::int64_t> integer =
                 integral ? number->integer() : std::optional<std::int64_t>();
-            out = integer ? Item::integer(*integer) : Item::decimal(*number);
-            return true;
+            return integer ? Item::integer(*integer) : Item::decimal(*number);
         }
         default:
             break;
@@ -52,8 +51,7 @@ bool scalar(json::Value value, schema::Type type, std::string_view text, Item& o
             break;
     }
     // An invalid date is still a string.
-    out = temporal ? Item::temporal(*temporal) : Item::string(text);
-    return true;
+    return temporal ? Item::temporal(*temporal) : Item::string(text);
 }
 
 // The value of an element of type Quantity: the unit is the UCUM code if it has one, else `unit`. Nothing if
@@ -245,8 +243,7 @@ std::optional<Item> to_system(const Item& item, SystemStorage& storage) {
         storage.text = value.string();
         text = storage.text;
     }
-    Item out;
-    return scalar(value, item.type(), text, out) ? std::optional(out) : std::nullopt;
+    return scalar(value, item.type(), text);
 }
 
 std::string to_text(const Item& item) {
@@ -279,25 +276,22 @@ bool Machine::string_of(json::Value value, std::string_view& out) {
     return keep(scratch_, out);
 }
 
-bool Machine::system_value(const Item& item, Item& out, bool& present) {
-    present = true;
+bool Machine::system_value(const Item& item, std::optional<Item>& out) {
     if (!item.is_element()) {
         out = item;
         return true;
     }
     const json::Value value = item.value();
     if (!value) {
-        out = item;
-        present = false;
+        out.reset();
         return true;
     }
     switch (value.node().kind) {
         case Kind::null:
-            out = item;
-            present = false;
+            out.reset();
             return true;
         case Kind::object:
-            return quantity_of(item, out, present);
+            return quantity_of(item, out);
         case Kind::array:
             out = item;
             return true;
@@ -308,11 +302,11 @@ bool Machine::system_value(const Item& item, Item& out, bool& present) {
     if (value.is_string() && (!string_of(value, text) || !step(text.size() / 64))) {
         return false;  // a time may have any number of decimals
     }
-    return scalar(value, item.type(), text, out) || fail("a number with too many digits");
+    out = scalar(value, item.type(), text);
+    return out || fail("a number with too many digits");
 }
 
-bool Machine::quantity_of(const Item& element, Item& out, bool& present) {
-    present = true;
+bool Machine::quantity_of(const Item& element, std::optional<Item>& out) {
     out = element;
     if (!element.type().is_a(types::quantity())) {
         return true;
