@@ -1,5 +1,6 @@
 #include "core/openapi.h"
 
+#include "core/base/ascii.h"
 #include "core/base/parts.h"
 #include "core/base/text_map.h"
 #include "core/openapi_components.h"
@@ -197,7 +198,7 @@ std::string camel(std::string_view name) {
             upper = c == '-';
             continue;
         }
-        out += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        out += upper ? ascii_upper(c) : c;
         upper = false;
     }
     return out;

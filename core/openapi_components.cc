@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "codec/schema/search_type.h"
+#include "core/base/ascii.h"
 #include "core/base/resource_types.h"
 
 #include <fmt/format.h>
@@ -267,9 +268,7 @@ const std::string& SearchComponents::key(const search::Parameter& parameter) {
     std::string& key = found->second;
     if (is_new) {
         for (const char c : parameter.code) {
-            const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                              (c >= '0' && c <= '9') || c == '-' || c == '_';
-            key += kept ? c : '_';
+            key += is_letter_or_digit(c) || c == '-' ? c : '_';
         }
         key += '.';
         key += kind;

@@ -1,6 +1,7 @@
 #include "core/subset.h"
 
 #include "codec/schema/schema.h"
+#include "core/base/ascii.h"
 #include "core/base/resource_types.h"
 
 #include <fmt/format.h>
@@ -18,9 +19,7 @@ constexpr std::string_view kTag =
     R"({"system":"http://terminology.hl7.org/CodeSystem/v3-ObservationValue","code":"SUBSETTED"})";
 
 bool is_name(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    });
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_letter_or_digit);
 }
 
 // The element's name: that of a primitive's sibling without the underscore.

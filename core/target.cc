@@ -1,6 +1,7 @@
 #include "core/target.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/ascii.h"
 #include "core/base/ids.h"
 #include "core/base/parts.h"
 
@@ -283,9 +284,8 @@ std::string percent_encode(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (const char c : text) {
-        const bool unreserved = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                                (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
-                                c == '~';
+        const bool unreserved =
+            is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
         if (unreserved) {
             out += c;
         } else {

@@ -1,6 +1,7 @@
 #include "codec/fhirpath/lexer.h"
 
 #include "codec/fhirpath/text.h"
+#include "core/base/ascii.h"
 
 #include <algorithm>
 
@@ -8,7 +9,7 @@ namespace annals::fhirpath {
 namespace {
 
 bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return is_letter(c) || c == '_';
 }
 
 }  // namespace

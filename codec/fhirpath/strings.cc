@@ -6,6 +6,7 @@
 #include "codec/fhirpath/machine.h"
 #include "codec/fhirpath/text.h"
 #include "codec/json/unicode.h"
+#include "core/base/ascii.h"
 #include "core/base/base64.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ std::optional<std::string> rewrite_of(std::string_view substitution, const re2::
     for (std::size_t i = 0; i < substitution.size(); ++i) {
         const char c = substitution[i];
         const char next = i + 1 < substitution.size() ? substitution[i + 1] : '\0';
-        if (c == '$' && next >= '0' && next <= '9') {
+        if (c == '$' && is_digit(next)) {
             rewrite += '\\';
             continue;
         }
@@ -169,7 +170,7 @@ std::optional<std::string> rewrite_of(std::string_view substitution, const re2::
             continue;
         }
         rewrite += c;
-        if (c == '\\' && !(next >= '0' && next <= '9')) {
+        if (c == '\\' && !is_digit(next)) {
             rewrite += '\\';
         }
     }

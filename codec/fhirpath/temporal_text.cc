@@ -5,6 +5,7 @@
 
 #include "codec/fhirpath/calendar.h"
 #include "codec/fhirpath/temporal.h"
+#include "core/base/ascii.h"
 
 namespace annals::fhirpath {
 namespace {
@@ -48,7 +49,7 @@ class Reader {
     bool fraction(Temporal& out) {
         int digits = 0;
         std::int32_t nanosecond = 0;
-        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+        while (at_ < text_.size() && is_digit(text_[at_])) {
             if (digits < 9) {
                 nanosecond = nanosecond * 10 + (text_[at_] - '0');
                 ++digits;

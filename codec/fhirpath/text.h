@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include "core/base/ascii.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,10 +16,6 @@
 #include <string_view>
 
 namespace annals::fhirpath {
-
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 /// Number of characters. Requires: UTF-8; for anything else, some number no greater than the number of bytes.
 std::size_t character_count(std::string_view text);

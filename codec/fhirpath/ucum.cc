@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/text.h"
 #include "codec/fhirpath/ucum_units.h"
+#include "core/base/ascii.h"
 
 #include <algorithm>
 #include <array>

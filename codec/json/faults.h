@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/ascii.h"
 #include "core/base/result.h"
 
 #include <cstddef>
@@ -13,10 +14,6 @@
 #include <string_view>
 
 namespace annals::json {
-
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 constexpr bool is_space(char c) noexcept {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';

@@ -2,6 +2,7 @@
 
 #include "codec/json/same.h"
 #include "codec/schema/schema.h"
+#include "core/base/ascii.h"
 
 #include <fmt/format.h>
 
@@ -71,8 +72,7 @@ std::string value_name(schema::Type type) {
     for (const std::string_view its : {type.name(), type.is_a(kQuantity) ? kQuantity.name() : ""}) {
         if (!its.empty()) {
             std::string name = fmt::format("value{}", its);
-            name[5] =
-                static_cast<char>(its[0] >= 'a' && its[0] <= 'z' ? its[0] - 'a' + 'A' : its[0]);
+            name[5] = ascii_upper(its[0]);
             if (kParameter.find(name)) {
                 return name;
             }

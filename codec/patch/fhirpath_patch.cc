@@ -4,6 +4,7 @@
 #include "codec/patch/element_tree.h"
 #include "codec/patch/patch_operation.h"
 #include "codec/patch/patch_value.h"
+#include "core/base/ascii.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>
@@ -45,9 +46,7 @@ std::optional<std::pair<std::string_view, std::string_view>> split_path(std::str
         return {};
     }
     const std::string_view name = path.substr(dot + 1);
-    const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    });
+    const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), is_letter_or_digit);
     return is_name ? std::optional(std::pair{path.substr(0, dot), name}) : std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include "codec/patch/json_patch.h"
 
+#include "core/base/ascii.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,10 +47,6 @@ bool is_prefix(const Pointer& prefix, const Pointer& of) {
     return prefix.size() < of.size() && std::equal(prefix.begin(), prefix.end(), of.begin());
 }
 
-bool is_digits(std::string_view token) noexcept {
-    return !token.empty() && token.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 /// An array index: digits without leading zeros.
 std::optional<std::size_t> parse_index(std::string_view token) noexcept {
     if (!is_digits(token) || (token.size() > 1 && token.front() == '0')) {
@@ -70,8 +68,7 @@ std::string expression_of(std::string_view type, const Pointer& pointer) {
     }
     const auto is_name = [](std::string_view token) {
         return !token.empty() && std::all_of(token.begin(), token.end(), [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   c == '_';
+            return is_letter_or_digit(c) || c == '_';
         });
     };
     for (const std::string& token : pointer) {

@@ -1,5 +1,6 @@
 #include "codec/schema/primitive.h"
 
+#include "core/base/ascii.h"
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
 
@@ -15,10 +16,6 @@ namespace annals::schema {
 namespace {
 
 constexpr std::size_t kStringCharactersMax = 1 << 20;
-
-bool is_digit(char c) noexcept {
-    return static_cast<unsigned char>(c - '0') < 10;
-}
 
 unsigned byte(char c) noexcept {
     return static_cast<unsigned char>(c);
@@ -310,10 +307,9 @@ bool is_base64_binary(std::string_view text) noexcept {
             if (is_white(c)) {
                 continue;
             }
-            const bool letter = static_cast<unsigned char>((c | 0x20) - 'a') < 26;
             if (c == '=') {
                 ++padding;
-            } else if (padding != 0 || !(letter || is_digit(c) || c == '+' || c == '/')) {
+            } else if (padding != 0 || !(is_letter_or_digit(c) || c == '+' || c == '/')) {
                 return false;
             }
             ++significant;

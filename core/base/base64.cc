@@ -1,5 +1,7 @@
 #include "core/base/base64.h"
 
+#include "core/base/ascii.h"
+
 #include <array>
 #include <cstdint>
 
@@ -149,12 +151,11 @@ std::string encode_base64url(std::string_view bytes) {
 std::optional<std::string> decode_base64url(std::string_view text) {
     std::string base64(text);
     for (char& c : base64) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (c == '-') {
             c = '+';
         } else if (c == '_') {
             c = '/';
-        } else if (!letter && !(c >= '0' && c <= '9')) {
+        } else if (!is_letter_or_digit(c)) {
             return std::nullopt;
         }
     }

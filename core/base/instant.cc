@@ -1,5 +1,7 @@
 #include "core/base/instant.h"
 
+#include "core/base/ascii.h"
+
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -118,7 +120,7 @@ class Scanner {
         std::int64_t value = 0;
         std::int64_t unit = kSecond;
         std::size_t count = 0;
-        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+        while (at_ < text_.size() && is_digit(text_[at_])) {
             if (unit > 1) {
                 unit /= 10;
                 value += (text_[at_] - '0') * unit;

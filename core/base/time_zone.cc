@@ -1,5 +1,6 @@
 #include "core/base/time_zone.h"
 
+#include "core/base/ascii.h"
 #include "core/base/digest.h"
 
 #include <absl/time/time.h>
@@ -22,7 +23,7 @@ constexpr absl::civil_year_t kLastChange = 2300;
 bool is_zone_name(std::string_view name) {
     return !name.empty() && name[0] >= 'A' && name[0] <= 'Z' &&
            std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               return is_letter_or_digit(c) ||
                       std::string_view("+-_/").find(c) != std::string_view::npos;
            });
 }

@@ -1,5 +1,7 @@
 #include "core/config/units.h"
 
+#include "core/base/ascii.h"
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -29,7 +31,7 @@ std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<con
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     std::uint64_t number = 0;
     std::size_t digits = 0;
-    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+    while (digits < text.size() && is_digit(text[digits])) {
         const auto digit = static_cast<std::uint64_t>(text[digits] - '0');
         if (number > (kMax - digit) / 10) {
             return {};

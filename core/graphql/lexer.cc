@@ -1,6 +1,7 @@
 #include "core/graphql/lexer.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/ascii.h"
 #include "core/base/text.h"
 
 #include <fmt/format.h>
@@ -12,12 +13,8 @@ namespace annals::core::graphql {
 
 namespace {
 
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
-
 bool is_name_start(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return is_letter(c) || c == '_';
 }
 
 Error fault(std::string what) {

@@ -1,6 +1,7 @@
 #include "core/graphql/types.h"
 
 #include "core/base/all_resource_types.h"
+#include "core/base/ascii.h"
 
 #include <algorithm>
 #include <array>
@@ -76,7 +77,7 @@ std::string name_of(schema::Type type) {
     bool begins = false;
     for (const char c : type.name()) {
         if (c != '.') {
-            out += begins && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+            out += begins ? ascii_upper(c) : c;
         }
         begins = c == '.';
     }
@@ -88,9 +89,7 @@ bool is_called(schema::Type type, std::string_view name) {
     bool begins = false;
     for (const char c : type.name()) {
         if (c != '.') {
-            const char wanted =
-                begins && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-            if (!name.starts_with(wanted)) {
+            if (!name.starts_with(begins ? ascii_upper(c) : c)) {
                 return false;
             }
             name.remove_prefix(1);

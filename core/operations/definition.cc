@@ -1,6 +1,7 @@
 #include "core/operations/definition.h"
 
 #include "codec/json/document.h"
+#include "core/base/ascii.h"
 #include "core/base/parts.h"
 #include "core/descriptions.h"
 #include "core/operations/signatures.h"
@@ -23,7 +24,7 @@ std::string computable_name(std::string_view code) {
             upper = true;
             continue;
         }
-        out += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        out += upper ? ascii_upper(c) : c;
         upper = false;
     }
     return out;

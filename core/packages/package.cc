@@ -1,6 +1,7 @@
 #include "core/packages/package.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/ascii.h"
 #include "core/base/digest.h"
 #include "core/base/resource_types.h"
 #include "core/base/text.h"
@@ -37,10 +38,6 @@ constexpr std::string_view kTypes[] = {"StructureDefinition",
                                        "Questionnaire",
                                        "Library",
                                        "TerminologyCapabilities"};
-
-bool is_letter_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 bool is_made_of(std::string_view text, std::string_view others) {
     return !text.empty() && text.size() <= kNameBytesMax && is_letter_or_digit(text.front()) &&

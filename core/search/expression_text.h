@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/base/ascii.h"
+
 #include <string>
 #include <string_view>
 
@@ -13,7 +15,7 @@ namespace annals::core::search {
 
 /// Whether the character may occur in a FHIRPath identifier (which doesn't begin with a digit).
 constexpr bool is_identifier_char(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_letter_or_digit(c) || c == '_';
 }
 
 /// Replaces `valueDateTime` and the like by `value.ofType(dateTime)`: FHIRPath doesn't know them, but guides use them

@@ -1,6 +1,7 @@
 #include "core/search/filter.h"
 
 #include "codec/json/document.h"
+#include "core/base/ascii.h"
 #include "core/search/query.h"
 
 #include <fmt/format.h>
@@ -21,8 +22,7 @@ bool is_blank(char c) {
 }
 
 bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == ':';
+    return is_letter_or_digit(c) || c == '_' || c == '-' || c == ':';
 }
 
 class Parser {

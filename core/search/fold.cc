@@ -1,5 +1,7 @@
 #include "core/search/fold.h"
 
+#include "core/base/ascii.h"
+
 #include <immintrin.h>
 #include <utf8proc.h>
 
@@ -218,9 +220,7 @@ std::string fold(std::string_view text) {
 std::size_t word_character(std::string_view text) {
     const char first = text.front();
     if (static_cast<unsigned char>(first) < 0x80) {
-        const bool of_word = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
-                             (first >= '0' && first <= '9');
-        return of_word ? 1 : 0;
+        return is_letter_or_digit(first) ? 1 : 0;
     }
     utf8proc_int32_t c = 0;
     const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),

@@ -1,4 +1,5 @@
 #include "codec/json/unicode.h"
+#include "core/base/ascii.h"
 #include "core/base/parts.h"
 #include "core/base/text_map.h"
 #include "core/search/fold.h"
@@ -127,10 +128,7 @@ void append_entity(std::string_view name, std::string& out) {
 
 // The end of the entity whose ampersand is at `at`; npos if it isn't one.
 std::size_t end_of_entity(std::string_view xhtml, std::size_t at) {
-    const auto is_of_name = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '#';
-    };
+    const auto is_of_name = [](char c) { return is_letter_or_digit(c) || c == '#'; };
     std::size_t end = at + 1;
     while (end < xhtml.size() && is_of_name(xhtml[end])) {
         ++end;

@@ -1,5 +1,6 @@
 #include "core/search/ranges.h"
 
+#include "core/base/ascii.h"
 #include "core/base/instant.h"
 #include "core/search/terms.h"
 
@@ -12,10 +13,6 @@ namespace annals::core::search {
 namespace {
 
 constexpr std::size_t kNumberCharsMax = 64;
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /// The parts of -?digits[.digits][(e|E)[+-]digits]: the digits without the point, and the power of ten of the last digit.
 struct DecimalParts {

@@ -1,5 +1,6 @@
 #include "codec/schema/primitive.h"
 #include "codec/xml/narrative.h"
+#include "core/base/ascii.h"
 #include "core/base/base64.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
@@ -68,9 +69,7 @@ bool looks_like_markup(std::string_view text) {
     for (std::size_t at = text.find('<'); last != std::string_view::npos && at < last;
          at = text.find('<', at + 1)) {
         const char next = text[at + 1];
-        const bool begins = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
-                            next == '/' || next == '!';
-        if (begins) {
+        if (is_letter(next) || next == '/' || next == '!') {
             return true;
         }
     }

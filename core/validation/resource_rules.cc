@@ -1,4 +1,5 @@
 #include "codec/schema/search_type.h"
+#include "core/base/ascii.h"
 #include "core/base/text_map.h"
 #include "core/canonical.h"
 #include "core/validation/context.h"
@@ -163,12 +164,11 @@ bool is_constraint(std::string_view text) {
         if (in_term || c == ' ' || c == '|') {
             continue;
         }
-        const bool is_digit = c >= '0' && c <= '9';
-        if (is_digit) {
+        if (is_digit(c)) {
             if (after_operand) {
                 return false;
             }
-            while (i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') {
+            while (i + 1 < text.size() && is_digit(text[i + 1])) {
                 ++i;
             }
             after_operand = true;

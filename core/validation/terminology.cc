@@ -1,6 +1,7 @@
 #include "core/validation/terminology.h"
 
 #include "codec/fhirpath/ucum.h"
+#include "core/base/ascii.h"
 #include "core/canonical.h"
 #include "core/terminology/grammar.h"
 #include "core/terminology/names.h"
@@ -126,11 +127,6 @@ bool has_check_digit(std::string_view digits) {
         check = kNext[check][digit];
     }
     return check == 0;
-}
-
-bool is_digits(std::string_view text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace

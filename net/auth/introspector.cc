@@ -1,5 +1,6 @@
 #include "net/auth/introspector.h"
 
+#include "core/base/ascii.h"
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "core/base/start_thread.h"
@@ -35,7 +36,7 @@ Instant after(Instant now, std::chrono::microseconds time) {
 bool is_bearer_token(std::string_view text) {
     return !text.empty() && text.size() <= kTokenBytesMax &&
            std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               return is_letter_or_digit(c) ||
                       std::string_view("-._~+/=").find(c) != std::string_view::npos;
            });
 }
