@@ -163,15 +163,16 @@ Result<std::optional<std::string>> change_meta(json::Value meta, json::Value cha
 }
 
 Result<void> MetaUnion::add(json::Value meta) {
-    std::map<std::string, std::string>* const unions[] = {&profiles_, &security_, &tags_};
-    for (std::size_t i = 0; i < std::size(kSets); ++i) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
         for (const json::Value element : meta[kSets[i].name].elements()) {
             if (!element.is(json::Kind::null)) {
-                unions[i]->try_emplace(key_of(element, kSets[i].codings), element.raw());
+                sets_[i].try_emplace(key_of(element, kSets[i].codings), element.raw());
             }
         }
+        size += sets_[i].size();
     }
-    if (profiles_.size() + security_.size() + tags_.size() > kMetaUnionMax) {
+    if (size > kMetaUnionMax) {
         return Error{
             Errc::too_costly,
             fmt::format("More than {} profiles, tags and labels are in use", kMetaUnionMax)};
@@ -181,10 +182,9 @@ Result<void> MetaUnion::add(json::Value meta) {
 
 std::string MetaUnion::json() const {
     std::string out = "{";
-    const std::map<std::string, std::string>* const unions[] = {&profiles_, &security_, &tags_};
-    for (std::size_t i = 0; i < std::size(kSets); ++i) {
-        if (!unions[i]->empty()) {
-            append_member(out, kSets[i].name, list_of(*unions[i]));
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+        if (!sets_[i].empty()) {
+            append_member(out, kSets[i].name, list_of(sets_[i]));
         }
     }
     return out + "}";

@@ -9,6 +9,8 @@
 #include "codec/json/document.h"
 #include "core/base/result.h"
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,9 +35,8 @@ class MetaUnion {
     std::string json() const;
 
   private:
-    std::map<std::string, std::string> profiles_;  // key to JSON
-    std::map<std::string, std::string> security_;
-    std::map<std::string, std::string> tags_;
+    // Profiles, security labels and tags: key to JSON.
+    std::array<std::map<std::string, std::string>, 3> sets_;
 };
 
 inline constexpr std::size_t kMetaUnionMax = 10'000;
