@@ -20,104 +20,119 @@ namespace {
 
 using Action = EntryDecision::Action;
 
-/// The text of a separate deletion. `response` has the version of the deletion, if there is one.
-std::string describe_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
-                             std::size_t index, const Response& response) {
-    const EntryDecision& decision = attempt.state().decision(index);
-    const TypeId type = entry.target.type;
-    if (decision.action == Action::none) {
-        return decision.id.empty() ? std::string(kNothingMatched)
-                                   : describe_no_deletion(type, decision.id, decision.head);
-    }
-    return describe_deletion(type, decision.id, response.etag.value_or(VersionNumber{}),
-                             attempt.versions_erased(index));
-}
+/// Answers to the entries of one transaction that are not reads.
+class WriteAnswers {
+  public:
+    /// Lifetime: the arguments outlive this.
+    WriteAnswers(const Service& service, const Request& request, const TransactionAttempt& attempt)
+        : service_(service),
+          request_(request),
+          attempt_(attempt),
+          form_(read_preference(request).return_form) {}
 
-Response answer_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
-                        std::size_t index, const Preference& preference) {
-    const EntryDecision& decision = attempt.state().decision(index);
-    Response response;
-    response.status = 204;
-    if (decision.action == Action::write) {
-        const auto& outcome = attempt.written(index);
+    bool are_outcomes() const noexcept { return form_ == Form::operation_outcome; }
+
+    /// `index`: of the entry. `seen`: the position as of which it shows what it doesn't write itself.
+    Response answer(const TransactionEntry& entry, std::size_t index, Position seen) const {
+        if (entry.kind == EntryKind::remove) {
+            return answer_removed(entry, index);
+        }
+        const EntryDecision& decision = attempt_.state().decision(index);
+        return decision.action == Action::none ? answer_found(entry.target.type, decision.id, seen)
+                                               : answer_written(entry, index);
+    }
+
+  private:
+    using Form = Preference::Return;
+
+    /// The text of a separate deletion. `response` has the version of the deletion, if there is one.
+    std::string describe_removed(const TransactionEntry& entry, std::size_t index,
+                                 const Response& response) const {
+        const EntryDecision& decision = attempt_.state().decision(index);
+        const TypeId type = entry.target.type;
+        if (decision.action == Action::none) {
+            return decision.id.empty() ? std::string(kNothingMatched)
+                                       : describe_no_deletion(type, decision.id, decision.head);
+        }
+        return describe_deletion(type, decision.id, response.etag.value_or(VersionNumber{}),
+                                 attempt_.versions_erased(index));
+    }
+
+    Response answer_removed(const TransactionEntry& entry, std::size_t index) const {
+        const EntryDecision& decision = attempt_.state().decision(index);
+        Response response;
+        response.status = 204;
+        if (decision.action == Action::write) {
+            const auto& outcome = attempt_.written(index);
+            set_version(response, outcome.version, outcome.instant);
+        } else if (decision.action == Action::none && decision.head.exists) {
+            set_version(response, decision.head.version, decision.head.instant);
+        }
+        if (are_outcomes()) {
+            response.status = 200;
+            response.body = Body(information(describe_removed(entry, index, response)));
+        }
+        return response;
+    }
+
+    /// The answer for what a conditional create found.
+    Response answer_found(TypeId type, std::string_view id, Position seen) const {
+        Response response;
+        const storage::Store& store = service_.store();
+        std::optional<storage::VersionInfo> info = store.current(type, id, seen);
+        if (info && info->deletion) {
+            // If nothing is written, no commit depends on it: it existed when it was found.
+            info = store.current(type, id, Position{info->position.value - 1});
+        }
+        if (info && (info->deletion ||
+                     !ScopedView(service_, request_, kMaySearch, "search").shows(*info))) {
+            info.reset();  // just changed
+        }
+        if (info) {
+            response.location = version_url(request_.base_url, type, id, info->version);
+            set_version(response, info->version, info->instant);
+        }
+        if (are_outcomes()) {
+            response.body = Body(information(describe_match(type, id)));
+        } else if (form_ != Form::minimal) {
+            put_stored(service_, response, info);
+        }
+        return response;
+    }
+
+    /// The answer to a create or update.
+    Response answer_written(const TransactionEntry& entry, std::size_t index) const {
+        const TypeId type = entry.target.type;
+        const std::string& id = attempt_.state().decision(index).id;
+        const auto& outcome = attempt_.written(index);
+        Response response;
+        response.status = outcome.previous.is_live() ? 200 : 201;
+        response.location = version_url(request_.base_url, type, id, outcome.version);
         set_version(response, outcome.version, outcome.instant);
-    } else if (decision.action == Action::none && decision.head.exists) {
-        set_version(response, decision.head.version, decision.head.instant);
-    }
-    if (preference.return_form == Preference::Return::operation_outcome) {
-        response.status = 200;
-        response.body = Body(information(describe_removed(entry, attempt, index, response)));
-    }
-    return response;
-}
-
-/// The answer for what a conditional create found, as of `seen`.
-Response answer_found(const Service& service, const Request& request, TypeId type,
-                      std::string_view id, const Preference& preference, Position seen) {
-    Response response;
-    const storage::Store& store = service.store();
-    std::optional<storage::VersionInfo> info = store.current(type, id, seen);
-    if (info && info->deletion) {
-        // If nothing is written, no commit depends on it: it existed when it was found.
-        info = store.current(type, id, Position{info->position.value - 1});
-    }
-    if (info &&
-        (info->deletion || !ScopedView(service, request, kMaySearch, "search").shows(*info))) {
-        info.reset();  // just changed
-    }
-    if (info) {
-        response.location = version_url(request.base_url, type, id, info->version);
-        set_version(response, info->version, info->instant);
-    }
-    if (preference.return_form == Preference::Return::operation_outcome) {
-        response.body = Body(information(describe_match(type, id)));
-    } else {
-        put_body(service, response, preference, info, type, id, {});
-    }
-    return response;
-}
-
-/// The answer to a create or update.
-Response answer_written(const Service& service, const Request& request,
-                        const TransactionEntry& entry, const TransactionAttempt& attempt,
-                        std::size_t index, const Preference& preference) {
-    const TypeId type = entry.target.type;
-    const std::string& id = attempt.state().decision(index).id;
-    const auto& outcome = attempt.written(index);
-    const bool live = outcome.previous.is_live();
-    Response response;
-    response.status = live ? 200 : 201;
-    response.location = version_url(request.base_url, type, id, outcome.version);
-    set_version(response, outcome.version, outcome.instant);
-    if (preference.return_form == Preference::Return::minimal) {
+        if (form_ == Form::minimal) {
+            return response;
+        }
+        if (are_outcomes()) {
+            response.body = Body(describe_written(type, id, outcome));
+            return response;
+        }
+        const auto info = service_.store().version(type, id, outcome.version);
+        if (entry.asked.method == HttpMethod::patch &&
+            (info ? !may_be_told(service_, request_, *info) : is_restricted(request_))) {
+            return response;
+        }
+        put_stored(service_, response, info);
+        if (response.body.empty()) {
+            response.body = Body(attempt_.body_of(index));  // others have erased it since
+        }
         return response;
     }
-    const auto info = service.store().version(type, id, outcome.version);
-    const bool says_all = preference.return_form != Preference::Return::operation_outcome;
-    if (entry.asked.method == HttpMethod::patch && says_all &&
-        (info ? !may_be_told(service, request, *info) : is_restricted(request))) {
-        return response;
-    }
-    put_body(service, response, preference, info, type, id, live ? "updated" : "created");
-    if (response.body.empty()) {
-        response.body = Body(attempt.body_of(index));  // others have erased it since
-    }
-    return response;
-}
 
-/// The answer to an entry that is not a read. `seen`: the position as of which it shows what it doesn't write itself.
-Response answer_write(const Service& service, const Request& request, const TransactionEntry& entry,
-                      const TransactionAttempt& attempt, std::size_t index,
-                      const Preference& preference, Position seen) {
-    if (entry.kind == EntryKind::remove) {
-        return answer_removed(entry, attempt, index, preference);
-    }
-    const EntryDecision& decision = attempt.state().decision(index);
-    if (decision.action == Action::none) {
-        return answer_found(service, request, entry.target.type, decision.id, preference, seen);
-    }
-    return answer_written(service, request, entry, attempt, index, preference);
-}
+    const Service& service_;
+    const Request& request_;
+    const TransactionAttempt& attempt_;
+    const Form form_;
+};
 
 }  // namespace
 
@@ -126,8 +141,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                              const TransactionAttempt& attempt) {
     ResponseBundle bundle("transaction-response", request.base_url, service.config().audited());
     bundle.copy_versions();
-    const Preference preference = read_preference(request);
-    const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
+    const WriteAnswers answers(service, request, attempt);
     AnswerBudget budget(service.config());
     bundle.reserve(std::min<std::uint64_t>(answered_bytes(request, attempt), budget.left()) +
                    entries.size() * kAnsweredEntryBytes);
@@ -145,8 +159,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
             response = co_await answer_read_entry(
                 service, entry, is_whole ? std::optional(seen) : std::nullopt, budget, turns);
         } else {
-            response = answer_write(service, request, entry, attempt, index, preference,
-                                    is_whole ? seen : Position{});
+            response = answers.answer(entry, index, is_whole ? seen : Position{});
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
         if (entry.kind == EntryKind::remove && entry.target.id.empty()) {
@@ -158,7 +171,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
             }
         }
         bundle.add(entry.value, entry.asked.method, std::move(response),
-                   outcomes && entry.kind != EntryKind::read);
+                   answers.are_outcomes() && entry.kind != EntryKind::read);
         if ((index + 1) % kEntriesPerTurn == 0) {
             co_await turns.give_way();
         }

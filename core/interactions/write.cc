@@ -58,17 +58,6 @@ void answer(Response& response, const Request& request, TypeId type, std::string
     }
 }
 
-/// An OperationOutcome: "Patient/1 updated as version 2".
-std::string outcome_text(const Response& response, TypeId type, std::string_view id,
-                         std::string_view what) {
-    return information(
-        fmt::format("{} {} as version {}", resource_name(type, id), what, response.etag->value));
-}
-
-std::string_view done_by(const storage::VersionWrite::Outcome& outcome) noexcept {
-    return outcome.previous.is_live() ? "updated" : "created";
-}
-
 /// Answers with the stored version once it is durable.
 asio::awaitable<Response> answer_written(const Service& service, const Request& request,
                                          storage::Ticket ticket, TypeId type, std::string id,
@@ -79,8 +68,12 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
     }
     Response response;
     answer(response, request, type, id, outcome);
-    put_body(service, response, read_preference(request), service.store().at(outcome.position),
-             type, id, done_by(outcome));
+    const Preference::Return form = read_preference(request).return_form;
+    if (form == Preference::Return::operation_outcome) {
+        response.body = Body(describe_written(type, id, outcome));
+    } else if (form != Preference::Return::minimal) {
+        put_stored(service, response, service.store().at(outcome.position));
+    }
     co_return response;
 }
 
@@ -174,19 +167,21 @@ std::string version_path(std::string_view base_url, TypeId type, std::string_vie
                        version);
 }
 
-void put_body(const Service& service, Response& response, const Preference& preference,
-              const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
-              std::string_view what) {
-    if (preference.return_form == Preference::Return::operation_outcome) {
-        response.body = Body(outcome_text(response, type, id, what));
-        return;
-    }
-    if (preference.return_form == Preference::Return::minimal || !info) {
+void put_stored(const Service& service, Response& response,
+                const std::optional<storage::VersionInfo>& info) {
+    if (!info) {
         return;
     }
     if (Result<storage::StoredVersion> stored = service.store().load(*info)) {
         response.body.append_view(stored->body, std::move(stored->pin));
     }
+}
+
+std::string describe_written(TypeId type, std::string_view id,
+                             const storage::VersionWrite::Outcome& outcome) {
+    return information(fmt::format("{} {} as version {}", resource_name(type, id),
+                                   outcome.previous.is_live() ? "updated" : "created",
+                                   outcome.version.value));
 }
 
 bool is_answered_early(const Service& service, const Request& request) noexcept {
@@ -215,7 +210,7 @@ std::optional<Response> commit_early(const Service& service, const Request& requ
     answer(response, request, write.type, write.id, write.outcome);
     response.unsettled = submission.ticket;
     if (outcome) {
-        response.body = Body(outcome_text(response, write.type, write.id, done_by(write.outcome)));
+        response.body = Body(describe_written(write.type, write.id, write.outcome));
     } else {
         response.body = Body(std::move(stored));
     }

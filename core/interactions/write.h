@@ -61,12 +61,14 @@ asio::awaitable<std::optional<Response>> commit_resource(
     const Service& service, const Request& request, SubmittedResource& resource,
     storage::VersionWrite write, std::span<const storage::Guard> guards = {});
 
-/// Sets a 2xx answer's body according to `preference`: the stored bytes of `info`, nothing, or an OperationOutcome
-/// ("Patient/1 updated as version 2"). If the version was erased meanwhile (no `info`), the answer has no bytes, but is
-/// still a success. Requires: the response has its ETag.
-void put_body(const Service& service, Response& response, const Preference& preference,
-              const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
-              std::string_view what);
+/// Puts the stored bytes of `info` into a 2xx answer. If the version was erased meanwhile (no `info`), the answer has no
+/// bytes, but is still a success.
+void put_stored(const Service& service, Response& response,
+                const std::optional<storage::VersionInfo>& info);
+
+/// An OperationOutcome: "Patient/1 updated as version 2".
+std::string describe_written(TypeId type, std::string_view id,
+                             const storage::VersionWrite::Outcome& outcome);
 
 /// "http://host/fhir/Patient/1/_history/2".
 std::string version_url(std::string_view base_url, TypeId type, std::string_view id,
