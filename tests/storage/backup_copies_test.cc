@@ -11,7 +11,7 @@
 #include "tests/support/store_files.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +25,7 @@ namespace {
 using test::expect_sound;
 using test::put;
 using test::SimFileSystem;
+using testing::EndsWith;
 
 /// A backup of several segments, whose last commit is an erasure.
 class CopiedBackup : public ::testing::Test {
@@ -142,6 +143,49 @@ TEST_F(CopiedBackup, WithASegmentThatItsManifestHasNotIsRefused) {
         << restored.error().detail;
 }
 
+TEST_F(CopiedBackup, LosesWhatIsNotOfItsStoreWhenItIsMadeAgain) {
+    fs_.set_content(segment(last_ + 1), "of a log that is gone");
+    fs_.set_content(segment(1) + ".tmp", "of a backup that was interrupted");
+    const auto again = back_up_store(fs_, *store_, "/data", "/backup");
+    ASSERT_TRUE(again) << again.error().detail;
+    EXPECT_EQ(again->kept, last_);
+    EXPECT_EQ(fs_.list("/backup/segments")->size(), last_);
+    EXPECT_TRUE(restore(fs_, "/backup", "/restored", {}));
+}
+
+TEST_F(CopiedBackup, TakesASegmentAnewThatHasLostItsEnd) {
+    const std::string whole = fs_.content(segment(2));
+    ASSERT_TRUE(fs_.remove(segment(2)));
+    fs_.set_content(segment(2), whole.substr(0, whole.size() / 2));
+    const auto again = back_up_store(fs_, *store_, "/data", "/backup");
+    ASSERT_TRUE(again) << again.error().detail;
+    EXPECT_EQ(again->kept, last_ - 1);
+    EXPECT_EQ(fs_.content(segment(2)), whole);
+}
+
+TEST_F(CopiedBackup, IsNotMadeOfSegmentsThatAreNotThoseOfTheLog) {
+    const auto refusal = [&](const LogEnd& end) {
+        const auto report = back_up(fs_, "/data", "/another", [&] { return Result<LogEnd>(end); });
+        EXPECT_FALSE(report);
+        EXPECT_FALSE(fs_.exists("/another/" + std::string(kBackupManifest)));
+        return report ? "" : report.error().detail;
+    };
+    LogEnd end = *store_->log_end();
+    ++end.position.value;
+    EXPECT_THAT(refusal(end), EndsWith("it does not end where the log ends"));
+    end = *store_->log_end();
+    end.offset += kAlignment;
+    EXPECT_THAT(refusal(end), EndsWith("it does not end where the log ends"));
+    const auto other = open_store(fs_, "/other");
+    fill_segments(*other);
+    for (const std::string& wrong : {fs_.content("/data/segments/" + segment_name(3)),
+                                     fs_.content("/other/segments/" + segment_name(2))}) {
+        fs_.set_content("/data/segments/" + segment_name(2), wrong);
+        EXPECT_THAT(refusal(*store_->log_end()),
+                    EndsWith("the header belongs to a different segment"));
+    }
+}
+
 /// A restore that ends earlier doesn't need the rest of the backup, but the rest must be there.
 TEST_F(CopiedBackup, IsRestoredUpToAPositionIfAllOfItIsThere) {
     RestoreOptions options;
@@ -170,6 +214,8 @@ TEST_F(CopiedBackup, WithADamagedManifestIsNotSound) {
     RestoreOptions options;
     options.unfinished = true;
     EXPECT_TRUE(restore(fs_, "/backup", "/restored", options)) << "it is not asked then";
+    ASSERT_TRUE(back_up_store(fs_, *store_, "/data", "/backup")) << "it is made again";
+    expect_sound(fs_, "/backup");
 }
 
 /// Until the next backup is finished, the manifest is the previous one's, which lists less.
@@ -183,6 +229,33 @@ TEST_F(CopiedBackup, AnInterruptedOneIsNotComparedWithTheManifestBefore) {
     const auto report = restore(fs_, "/backup", "/restored", options);
     ASSERT_TRUE(report) << report.error().detail;
     EXPECT_GT(report->position, end_);
+}
+
+TEST_F(CopiedBackup, AnInterruptedOneIsRestoredOnlyIfItsSegmentsContinueEachOther) {
+    RestoreOptions options;
+    options.unfinished = true;
+    const auto refusal = [&] {
+        const auto restored = restore(fs_, "/backup", "/restored", options);
+        EXPECT_FALSE(restored);
+        EXPECT_FALSE(fs_.exists("/restored"));
+        return restored ? "" : restored.error().detail;
+    };
+    const auto other = open_store(fs_, "/other");
+    fill_segments(*other);
+    const std::string second = fs_.content(segment(2));
+    const std::string path = segment(2);
+    const std::string name = path + ": ";
+    for (const std::string& wrong :
+         {fs_.content(segment(3)), fs_.content("/other/segments/" + segment_name(2))}) {
+        ASSERT_TRUE(fs_.remove(path));
+        fs_.set_content(path, wrong);
+        EXPECT_EQ(refusal(), name + "does not continue the segment before it");
+    }
+    fs_.set_content(path, second);
+    fs_.set_content(path, second.substr(0, frame_ends(2).front()));
+    EXPECT_EQ(refusal(), name + "no complete footer");
+    ASSERT_TRUE(fs_.remove(path));
+    EXPECT_EQ(refusal(), name + "the segment is missing");
 }
 
 /// The body was taken out of a segment that was copied, and the erasure is in one that no longer was.

@@ -151,11 +151,12 @@ TEST_F(BackupTest, RefusesADirectoryOfSomethingElse) {
     {
         const auto another = open_store(fs_, other / "data");
         put(*another, "Patient", "a", "x");
-        const auto report = back_up_store(fs_, *store_, data_, other / "data");
-        ASSERT_FALSE(report);
-        EXPECT_EQ(report.error().code, Errc::usage) << "a store is no backup";
         ASSERT_TRUE(back_up_store(fs_, *another, other / "data", other / "backup"));
     }
+    const auto over_a_store = back_up_store(fs_, *store_, data_, other / "data");
+    ASSERT_FALSE(over_a_store);
+    EXPECT_EQ(over_a_store.error().code, Errc::usage) << "a store is no backup";
+    EXPECT_EQ(open_store(fs_, other / "data")->last_position(), Position{1});
     const auto mixed = back_up_store(fs_, *store_, data_, other / "backup");
     ASSERT_FALSE(mixed);
     EXPECT_EQ(mixed.error().code, Errc::usage) << "a backup of a different store";
@@ -175,6 +176,33 @@ TEST_F(BackupTest, OfADamagedStoreNamesTheDamage) {
     EXPECT_EQ(written_to.error().code, Errc::usage) << "one that is not finished is a backup, too";
 }
 
+TEST_F(BackupTest, OfADamagedEndThatNobodyWritesNamesTheDamage) {
+    const LogEnd end = *store_->log_end();
+    store_.reset();
+    const std::string path = data_ + "/segments/" + segment_name(end.segment);
+    ASSERT_TRUE((*fs_.open(path, FileSystem::Mode::read_write))->write(900, "damage"));
+    const auto report = back_up(fs_, data_, backup_, [&] { return find_log_end(fs_, data_); });
+    ASSERT_FALSE(report) << "up to position " << report->position.value;
+    EXPECT_EQ(report.error().code, Errc::corrupt);
+    EXPECT_NE(report.error().detail.find("but a later one"), std::string::npos)
+        << report.error().detail;
+}
+
+TEST(Backup, IsNotReplacedByThatOfAnEarlierState) {
+    SimFileSystem fs;
+    auto store = open_filled_store(fs);
+    ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+    RestoreOptions options;
+    options.to_position = Position{10};
+    ASSERT_TRUE(restore(fs, "/backup", "/earlier", options));
+    store = open_store(fs, "/earlier");
+    const auto report = back_up_store(fs, *store, "/earlier", "/backup");
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, Errc::usage);
+    EXPECT_NE(report.error().detail.find("newer than the store"), std::string::npos)
+        << report.error().detail;
+}
+
 TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     SimFileSystem fs;
     const auto store = open_filled_store(fs);
@@ -185,7 +213,12 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     const auto again = back_up_store(fs, *store, "/data", "/backup");
     ASSERT_TRUE(again);
     EXPECT_EQ(again->kept, again->segments);
-    EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
+    for (const std::uint64_t seed : {0U, 1U, 2U, 3U}) {
+        const auto after = fs.after_power_cut(seed);
+        const auto kept = open_store(*after, "/backup", true);
+        ASSERT_NE(kept, nullptr) << seed;
+        EXPECT_EQ(content(*kept), content(*store)) << seed;
+    }
 }
 
 /// The open segment's file is longer than what has been written to it.
