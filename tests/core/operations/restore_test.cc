@@ -1,5 +1,6 @@
 // $restore of the system: a backup's contents come back into a running store; what is newer stays.
 
+#include "core/base/digest.h"
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
 #include "tests/support/service_fixture.h"
@@ -299,17 +300,32 @@ TEST_F(RestoreOperationTest, RefusesSegmentsThatAreNotThoseOfTheBackup) {
     server_.back_up("nightly");
     auto& files = storage::posix_file_system();
     const std::string path = backups_ / "nightly";
-    auto manifest = storage::read_backup_manifest(files, path);
+    const auto manifest = storage::read_backup_manifest(files, path);
     ASSERT_TRUE(manifest && *manifest);
-    (*manifest)->parts.front().checksum ^= 1;
-    std::ofstream(path + "/backup.manifest", std::ios::binary)
-        << storage::write_backup_manifest(**manifest);
+    storage::BackupManifest other_file = **manifest;
+    other_file.parts.front().checksum ^= 1;
+    storage::BackupManifest other_end = **manifest;
+    ++other_end.position.value;
+    for (const storage::BackupManifest& wrong : {other_file, other_end}) {
+        std::ofstream(path + "/backup.manifest", std::ios::binary)
+            << storage::write_backup_manifest(wrong);
+        Server other(config());
+        const Answer answer = other.restore("nightly");
+        EXPECT_EQ(answer.status, 500) << answer.body;
+        EXPECT_FALSE(answer.says(backups_.path()));
+        EXPECT_EQ(other.store().last_position(), Position{0}) << "nothing of it is taken";
+    }
+}
 
-    Server other(config());
-    const Answer answer = other.restore("nightly");
-    EXPECT_EQ(answer.status, 500) << answer.body;
-    EXPECT_FALSE(answer.says(backups_.path()));
-    EXPECT_EQ(other.store().last_position(), Position{0}) << "nothing of it is taken";
+TEST_F(RestoreOperationTest, SaysOfABackupOfANewerVersionOnlyThatItCannotBeRead) {
+    server_.put_patient("a");
+    server_.back_up("nightly");
+    std::string manifest = "annals-backup 2\n";
+    manifest += fmt::format("checksum {:016x}\n", hash64(manifest));
+    std::ofstream(backups_ / "nightly/backup.manifest", std::ios::binary) << manifest;
+    const Answer answer = server_.send("POST", "/$restore?from=nightly");
+    EXPECT_EQ(answer.status, 409);
+    EXPECT_TRUE(answer.says("'nightly' cannot be read by this server")) << answer.body;
 }
 
 TEST_F(RestoreOperationTest, EndsWhereTheDiskIsFullAndKeepsWhatItHas) {
