@@ -65,6 +65,8 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
           std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to",
                                    "http://h:80/fhir/"},
           std::vector<std::string>{"import", "--server", "http://h/fhir", "--set", "threads=1"},
+          std::vector<std::string>{"import", "--data", "x", "--connections", "257"},
+          std::vector<std::string>{"restore", "--from", "x", "--data", "y", "--to-position", "0"},
           std::vector<std::string>{"bench", "unknown"},
           std::vector<std::string>{"compact", "--data", "x", "--keep", "Patient"},
           std::vector<std::string>{"export", "--server", "http://", "--history", "--to", "x"},

@@ -20,7 +20,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace annals {
 namespace {
@@ -56,6 +59,20 @@ TEST(ImportCommand, ReadsFoldersInTheOrderOfTheirNames) {
     EXPECT_EQ(done.errors,
               directory / "in/48.json.gz: skipped, as the uncompressed file is here as well\n");
     EXPECT_EQ(done.output, "imported 8: 0 there already, 0 refused\n");
+}
+
+TEST(ImportCommand, StoresTheBundlesOfAnExportAndCarriesOutOthers) {
+    const TemporaryDirectory directory;
+    constexpr std::string_view kEntry =
+        R"({"resource":{"resourceType":"Patient"},"request":{"method":"POST","url":"Patient"}})";
+    const std::string bundle = fmt::format(
+        R"({{"resourceType":"Bundle","id":"b","type":"batch","entry":[{0},{0}]}})", kEntry);
+    for (const auto& [name, versions] : {std::pair{"Bundle.ndjson", 1}, {"batch.ndjson", 2}}) {
+        test::write_whole_file(directory / name, bundle);
+        const Finished done = annals({"import", "--data", directory / "data", directory / name});
+        EXPECT_EQ(done.output, fmt::format("imported {}: 0 there already, 0 refused\n", versions))
+            << name;
+    }
 }
 
 TEST(ImportCommand, TellsAPackedFileThatWasCutOff) {
