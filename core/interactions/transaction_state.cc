@@ -80,10 +80,9 @@ Result<void> TransactionState::decide(std::size_t index) {
                                                 writer->first, writer->second)};
     }
     if (decision.action != Action::none) {
-        writes_.replace(entry.target.type, decision.id);
-    }
-    if (decision.action == Action::write && entry.kind != EntryKind::remove) {
-        writes_.write(entry.target.type, decision.id, index);
+        const bool removes = entry.kind == EntryKind::remove;
+        writes_.replace(entry.target.type, decision.id,
+                        removes ? std::nullopt : std::optional(index));
     }
     return {};
 }

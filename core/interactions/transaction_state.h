@@ -20,7 +20,6 @@
 #include <asio/awaitable.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <optional>
 #include <span>
@@ -221,8 +220,8 @@ class TransactionState {
     bool torn_ = false;
     TextMap<std::size_t> writers_;  ///< by "Patient/1"
     TransactionWrites writes_;
-    std::list<Criteria> overlaid_;         ///< criteria adapted to writes_
-    std::deque<search::Term> identities_;  ///< watched by guards_
+    std::list<Criteria> overlaid_;        ///< criteria adapted to writes_
+    std::list<search::Term> identities_;  ///< watched by guards_
     TextMap<std::string> resolved_;
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;

@@ -27,13 +27,14 @@ bool leads(const Plan& plan) noexcept {
 
 }  // namespace
 
-void TransactionWrites::replace(TypeId type, std::string_view id) {
-    types_[type.value].replaced.push_back(search::identity(service_.store().search_key(type, id)));
-}
-
-void TransactionWrites::write(TypeId type, std::string_view id, std::size_t entry) {
-    types_[type.value].written.push_back(
-        {.entry = entry, .key = service_.store().search_key(type, id)});
+void TransactionWrites::replace(TypeId type, std::string_view id,
+                                std::optional<std::size_t> writer) {
+    const std::uint64_t key = service_.store().search_key(type, id);
+    OfType& of_type = types_[type.value];
+    of_type.replaced.push_back(search::identity(key));
+    if (writer) {
+        of_type.written.push_back({.entry = *writer, .key = key});
+    }
 }
 
 void TransactionWrites::know(std::string_view full_url) {

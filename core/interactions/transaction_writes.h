@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,11 +42,8 @@ class TransactionWrites {
     TransactionWrites(const Service& service, Read read)
         : service_(service), read_(std::move(read)) {}
 
-    /// This resource is written or deleted: its stored version no longer counts.
-    void replace(TypeId type, std::string_view id);
-
-    /// This resource is written by this entry. Requires: replace().
-    void write(TypeId type, std::string_view id, std::size_t entry);
+    /// The stored version of this resource no longer counts: it is written by `writer` or, if there is none, deleted.
+    void replace(TypeId type, std::string_view id, std::optional<std::size_t> writer);
 
     /// Links to `full_url` can be resolved now: resources that have any are read again.
     void know(std::string_view full_url);
