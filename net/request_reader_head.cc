@@ -45,8 +45,11 @@ bool RequestReader::read_request_line(std::size_t& position) {
 }
 
 bool RequestReader::read_target(std::string_view target) {
-    const bool printable = std::all_of(target.begin(), target.end(),
-                                       [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+    // A loop without an early exit is vectorized.
+    bool printable = true;
+    for (const char c : target) {
+        printable &= c > ' ' && c < 0x7f && c != '#';
+    }
     if (!printable) {
         return refuse(Errc::invalid, kMalformedTarget);
     }
