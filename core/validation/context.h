@@ -94,7 +94,7 @@ struct Context {
     TextMap<Result<std::shared_ptr<const Profile>>> profiles{};
     /// Made on first use (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
-    /// By node of a resource: its contained resources by id, or a Bundle's entries by fullUrl. Made on first use
+    /// By node of a list: a resource's contained resources by id, or a Bundle's entries by fullUrl. Made on first use
     /// (references.cc).
     std::unordered_map<std::uint32_t, TextMap<std::vector<json::Value>>> within{};
     /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.

@@ -54,6 +54,26 @@ TEST(ValidationBundles, HaveTheVersionThatADocumentRefersTo) {
     EXPECT_EQ(to("Patient/1"), kWrong) << "there are two";
 }
 
+TEST(ValidationBundles, HaveNoEntriesThatAFragmentRefersTo) {
+    const auto signed_by = [](std::string_view reference) {
+        return issues(fmt::format(
+            R"({{"resourceType":"Bundle","type":"document","timestamp":"2020-01-01T00:00:00Z",
+            "signature":{{"type":[{{"code":"1.2"}}],"when":"2020-01-01T00:00:00Z",
+                "who":{{"reference":"{}"}}}},
+            "identifier":{{"system":"http://x.org","value":"1"}},"entry":[
+            {{"fullUrl":"http://x.org/Composition/1","resource":{{"resourceType":"Composition","id":"1",
+                "status":"final","type":{{"text":"t"}},"date":"2020","title":"t",
+                "author":[{{"reference":"urn:uuid:11111111-1111-4111-8111-111111111111"}}]}}}},
+            {{"fullUrl":"urn:uuid:11111111-1111-4111-8111-111111111111",
+                "resource":{{"resourceType":"Patient"}}}}]}})",
+            reference));
+    };
+    EXPECT_EQ(signed_by("urn:uuid:11111111-1111-4111-8111-111111111111"), "");
+    constexpr std::string_view kWrong = "error invariant Bundle.signature.who\n";
+    EXPECT_EQ(signed_by("#1"), kWrong);
+    EXPECT_EQ(signed_by("#urn:uuid:11111111-1111-4111-8111-111111111111"), kWrong);
+}
+
 TEST(ValidationBundles, HaveWhatAMessageIsAbout) {
     const auto message = [](std::string_view focus) {
         return issues(fmt::format(
