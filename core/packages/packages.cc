@@ -310,35 +310,36 @@ Result<Packages::Archive> Packages::fetch(const Wanted& wanted) const {
     return archive;
 }
 
-// Adds the dependencies that aren't installed yet, each once, after the packages that need them.
-Result<void> Packages::take_dependencies(const Package& package,
-                                         std::vector<Archive>& archives) const {
-    for (const PackageName& needed : package.dependencies()) {
+// Adds the package's dependencies that aren't installed yet, each once and after its own; then the package. `begun`: the
+// packages that this has been called for, because packages may need each other.
+Result<void> Packages::take(Archive archive, std::vector<PackagePointer>& begun,
+                            std::vector<Archive>& archives) const {
+    const PackagePointer package = archive.package;
+    begun.push_back(package);
+    for (const PackageName& needed : package->dependencies()) {
         const auto is_it = [&](const PackagePointer& own) {
             return own->name().name == needed.name && answers(own->name().version, needed.version);
         };
         const auto now = index();
-        if (is_carried(needed) || std::any_of(now->packages.begin(), now->packages.end(), is_it) ||
-            std::any_of(archives.begin(), archives.end(),
-                        [&](const Archive& archive) { return is_it(archive.package); })) {
+        if (is_carried(needed) || std::ranges::any_of(now->packages, is_it) ||
+            std::ranges::any_of(begun, is_it)) {
             continue;
         }
-        if (archives.size() >= kPackagesMax) {
+        if (begun.size() >= kPackagesMax) {
             return Error{Errc::answer_too_costly, "The package has too many dependencies"};
         }
-        auto archive = fetch({needed.name, needed.version, std::nullopt, false});
-        if (!archive && archive.error().code == Errc::not_found) {
+        auto found = fetch({needed.name, needed.version, std::nullopt, false});
+        if (!found && found.error().code == Errc::not_found) {
             return Error{Errc::not_computable,
                          fmt::format("{} needs {}, which is not in packages_dir",
-                                     package.name().text(), needed.text())};
+                                     package->name().text(), needed.text())};
         }
-        if (!archive) {
-            return std::move(archive.error());
+        if (!found) {
+            return std::move(found.error());
         }
-        const PackagePointer taken = archive->package;
-        archives.push_back(*std::move(archive));
-        ANNALS_TRY_VOID(take_dependencies(*taken, archives));
+        ANNALS_TRY_VOID(take(*std::move(found), begun, archives));
     }
+    archives.push_back(std::move(archive));
     return {};
 }
 
@@ -359,20 +360,22 @@ Result<void> Packages::keep_file(const std::string& name, std::string_view bytes
 }
 
 Result<Installation> Packages::install(const Wanted& wanted) {
+    // Dependencies come first, so that a crash leaves no package without them, and their definitions don't replace those of
+    // the package that needs them.
     std::vector<Archive> archives;
     ANNALS_TRY(Archive first, fetch(wanted));
     const PackagePointer asked = first.package;
-    archives.push_back(std::move(first));
     if (wanted.with_dependencies) {
-        ANNALS_TRY_VOID(take_dependencies(*asked, archives));
+        std::vector<PackagePointer> begun;
+        ANNALS_TRY_VOID(take(std::move(first), begun, archives));
+    } else {
+        archives.push_back(std::move(first));
     }
     std::vector<PackagePointer> packages = installed();
     if (packages.size() + archives.size() > kPackagesMax) {
         return Error{Errc::answer_too_costly, "Too many packages are installed"};
     }
     Installation done{asked->name(), 0, 0, asked->dependencies()};
-    // Dependencies are installed first, so that a crash leaves no package without them.
-    std::reverse(archives.begin(), archives.end());
     for (const Archive& archive : archives) {
         const PackageName& name = archive.package->name();
         done.skipped += archive.package->skipped();

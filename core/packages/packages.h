@@ -105,7 +105,8 @@ class Packages final : public terminology::Source {
                       std::string_view bytes);
     Result<void> keep_file(const std::string& name, std::string_view bytes);
     std::vector<std::string> in_order(std::vector<std::string> files);
-    Result<void> take_dependencies(const Package& package, std::vector<Archive>& archives) const;
+    Result<void> take(Archive archive, std::vector<PackagePointer>& begun,
+                      std::vector<Archive>& archives) const;
 
     storage::FileSystem& files_;
     const std::string installed_;

@@ -210,6 +210,22 @@ TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
     EXPECT_EQ(install_named("lost", "1.0.0").status, 200) << "they were not asked for";
 }
 
+TEST_F(InstallPackage, InstallsEachDependencyBeforeAllThatNeedIt) {
+    constexpr std::string_view kOtherCodes =
+        R"({"resourceType":"CodeSystem","id":"codes","url":"http://p/codes","status":"active",
+            "content":"complete","concept":[{"code":"c"}]})";
+    offer("base#1.0.0.tgz",
+          make_package("base", "1.0.0", {std::string(kCodes)}, R"({"top":"1.0.0"})"));
+    offer("middle#1.0.0.tgz",
+          make_package("middle", "1.0.0", {std::string(kOtherCodes)}, R"({"base":"1.0.0"})"));
+    offer("top#1.0.0.tgz", make_package("top", "1.0.0", {std::string(kSet)},
+                                        R"({"base":"1.0.0","middle":"1.0.0"})"));
+    const Answer top =
+        install_named("top", "1.0.0", R"(,{"name":"includeDependencies","valueBoolean":true})");
+    ASSERT_EQ(top.status, 200) << top.body;
+    EXPECT_EQ(codes("url=http://p/set"), "c") << "what needs others goes before them";
+}
+
 TEST_F(InstallPackage, TakesTheNewestOfWhatIsOffered) {
     const auto newest = [&](std::vector<std::string> versions, std::string_view asked) {
         const std::string folder = service().config().data + "/packages";
