@@ -100,6 +100,7 @@ TEST(HttpResponses, InSlicesEndWithTheConnectionForHttp10) {
     const auto response = connection.receive();
     ASSERT_TRUE(response);
     EXPECT_FALSE(response->chunked);
+    EXPECT_EQ(response->body.size(), 6U + 300'000U) << "no sizes of chunks";
     EXPECT_EQ(response->header("Connection"), "close");
     EXPECT_TRUE(connection.closed_by_peer());
 }

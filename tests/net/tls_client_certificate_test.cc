@@ -36,6 +36,19 @@ TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
     }
 }
 
+TEST(Tls, TellsClientsOfWhichAuthorityItWantsACertificate) {
+    const Certificate authority("authority");
+    const TlsServer server{Certificate("server"), &authority};
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        const Peer peer(server.port(), {.version_max = version, .certificate = &authority});
+        const STACK_OF(X509_NAME)* const names = SSL_get0_peer_CA_list(peer.ssl());
+        ASSERT_EQ(sk_X509_NAME_num(names), 1) << version;
+        EXPECT_EQ(X509_NAME_cmp(sk_X509_NAME_value(names, 0),
+                                X509_get_subject_name(authority.certificate())),
+                  0);
+    }
+}
+
 TEST(Tls, RefusesACertificateThatItsAuthorityHasRevoked) {
     const Certificate authority("authority");
     const Certificate good("good", &authority);

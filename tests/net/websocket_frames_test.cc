@@ -59,8 +59,8 @@ std::vector<std::string> read(std::string_view bytes, std::size_t step = 1 << 20
 TEST(WebsocketHandshake, AnswersTheKeyOfTheStandard) {
     EXPECT_EQ(websocket_accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     for (const char* key :
-         {"", "x", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ",
-          "dGhlIHNhbXBsZSBub25jZWE=", "dGhlIHNhbXBsZSBub2\r\nZQ==", "!!!!!!!!!!!!!!!!!!!!!!=="}) {
+         {"", "x", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZWE=",
+          "dGhlIHNhbXBsZSBub2\r\nZQ==", "dGhlIHNhbXBs ZSBub25jZQ==", "!!!!!!!!!!!!!!!!!!!!!!=="}) {
         EXPECT_FALSE(websocket_accept(key)) << key;
     }
 }
@@ -108,6 +108,8 @@ TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
     const std::string huge("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10);
     const std::string large("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff", 10);
     const std::string two("\x81\xfe\0\x05", 4);
+    const std::string most_in_seven_bits("\x81\xfe\0\x7d", 4);
+    const std::string most_in_two_bytes("\x81\xff\0\0\0\0\0\0\xff\xff", 10);
     const std::vector<std::pair<std::string, int>> cases{
         {client_frame(0x81, "x", false), 1002},  // no mask
         {client_frame(0xc1, "x"), 1002},         // an extension's bit
@@ -139,7 +141,9 @@ TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
         {client_frame(0x01, "\xc3") + client_frame(0x80, "x"), 1007},
         {client_frame(0x82, "x"), 1003},  // binary
         {two, 1002},                      // longer than necessary
+        {most_in_seven_bits, 1002},
         {eight, 1002},
+        {most_in_two_bytes, 1002},
         {huge, 1002},
         {large, 1009},
         {client_frame(0x81, std::string(513, 'x')), 1009},

@@ -269,6 +269,11 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
     EXPECT_EQ(status(upgrade + key + version, "GET /fhir/metadata HTTP/1.1").status, 200);
 }
 
+TEST_F(WebsocketTest, AReadOnlyServerHasNone) {
+    start([](core::Config& config, test::GuardedServer&) { config.read_only = true; });
+    EXPECT_EQ(server_->get("/websocket").status, 404);
+}
+
 TEST_F(WebsocketTest, ScriptsOfOtherOriginsMayNotOpenOne) {
     start([](core::Config& config, test::GuardedServer&) {
         config.cors_origins = {"https://app.example.org"};
