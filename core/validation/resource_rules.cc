@@ -17,12 +17,10 @@ namespace {
 
 // ---- Questionnaire ----
 
-struct Item {
-    std::uint32_t begin;
-    std::uint32_t end;
-};
+/// The nodes of a Questionnaire's items by their linkId.
+using Questions = TextMap<std::uint32_t>;
 
-void collect_items(Context& context, json::Value items, std::size_t depth, TextMap<Item>& found) {
+void collect_items(Context& context, json::Value items, std::size_t depth, Questions& found) {
     if (depth > kJsonDepthMax) {
         return;
     }
@@ -30,13 +28,12 @@ void collect_items(Context& context, json::Value items, std::size_t depth, TextM
         if (!context.spend()) {
             return;
         }
-        found.emplace(item["linkId"].string(), Item{item.index(), item.node().next});
+        found.emplace(item["linkId"].string(), item.index());
         collect_items(context, item["item"], depth + 1, found);
     }
 }
 
-void check_items(Context& context, json::Value items, std::size_t depth,
-                 const TextMap<Item>& known) {
+void check_items(Context& context, json::Value items, std::size_t depth, const Questions& known) {
     if (depth > kJsonDepthMax) {
         return;
     }
@@ -60,11 +57,10 @@ void check_items(Context& context, json::Value items, std::size_t depth,
             if (found == known.end()) {
                 context.error("business-rule", question,
                               fmt::format("There is no question {}", question.string()));
-            } else if (found->second.begin >= item.index() &&
-                       found->second.begin < item.node().next) {
+            } else if (found->second >= item.index() && found->second < item.node().next) {
                 context.error("business-rule", question,
                               "An item's enableWhen must not refer to a question inside the item");
-            } else if (found->second.begin > item.index()) {
+            } else if (found->second > item.index()) {
                 context.tell(Severity::warning, "business-rule", question.index(),
                              "An item's enableWhen refers to a question after the item");
             }
@@ -74,7 +70,7 @@ void check_items(Context& context, json::Value items, std::size_t depth,
 }
 
 void check_questionnaire(Context& context, const Frame& frame) {
-    TextMap<Item> known;
+    Questions known;
     const json::Value items = frame.resource.value()["item"];
     collect_items(context, items, 0, known);
     check_items(context, items, 0, known);
