@@ -10,14 +10,17 @@
 
 namespace annals {
 
+/// Whether `c` is one of 0 to 9.
 constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
+/// Whether `c` is one of A to Z or a to z.
 constexpr bool is_letter(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/// Whether `c` is either.
 constexpr bool is_letter_or_digit(char c) noexcept {
     return is_letter(c) || is_digit(c);
 }
