@@ -237,7 +237,13 @@ class Backup {
 
     /// Checks what was taken and gives it its name.
     Result<void> put(std::uint64_t number, const FileFacts& facts, Taken taken) {
-        ANNALS_TRY(const CheckedSegment checked, check_segment(fs_, draft_));
+        const Result<CheckedSegment> read = check_segment(fs_, draft_);
+        if (!read) {
+            // The source first: the draft may be a link to it, and does not stay.
+            return Error{read.error().code,
+                         fmt::format("{}, taken as {}", source(number), read.error().detail)};
+        }
+        const CheckedSegment& checked = *read;
         ANNALS_TRY_VOID(fits(number, !taken.sealed, checked));
         ANNALS_TRY_VOID(fs_.rename(draft_, target(number)));
         // rename() leaves both alone if they are names of one file.
