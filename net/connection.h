@@ -161,7 +161,7 @@ class Connection final : private core::Meanwhile {
     Output output_;
     std::unique_ptr<core::BodySource> slices_;
     bool slices_chunked_ = false;
-    bool closing_ = false;  ///< the last response has been added
+    bool closing_ = false;  ///< the response that was added by put() is the last
     Admission admission_;
     core::Route route_;  ///< of the request to be awaited
     /// The response to the current request, before it may be sent.

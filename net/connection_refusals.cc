@@ -19,7 +19,6 @@ std::optional<Connection::Turn> Connection::judge_head() {
     if (!refusal) {
         return {};
     }
-    closing_ = true;
     admission_.record(head, *refusal);
     worker_.metrics.answered(head.method, refusal->status, 0);
     add_last(output_, *refusal, head);
@@ -70,7 +69,6 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     if (enter_root(request)) {
         admission_.record_refusal(request, response, error.code == Errc::overloaded);
     }
-    closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     add_last(output_, response, request);
     reader_.give_up();

@@ -95,7 +95,6 @@ Connection::Turn Connection::switch_protocol(const core::Request& request) {
         output_.add_text(fmt::format("X-Correlation-Id: {}\r\n", correlation_id_));
     }
     output_.add_text("\r\n");
-    closing_ = true;
     return Turn::switch_protocol;
 }
 
