@@ -286,6 +286,11 @@ TEST(RequestIds, AreEchoedIfSafeAndMadeOtherwise) {
     EXPECT_EQ(correlation_id_for(std::string(1025, 'a')), std::nullopt);
     EXPECT_EQ(correlation_id_for("a\tb"), std::nullopt);
     EXPECT_EQ(correlation_id_for("\xe9"), std::nullopt);
+    Connection kept(server().port());
+    ASSERT_TRUE(kept.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nX-Request-Id: {a b}\r\n\r\n" +
+                          get("/fhir/text")));
+    EXPECT_EQ(kept.receive()->header("X-Correlation-Id"), "{a b}");
+    EXPECT_EQ(kept.receive()->header("X-Correlation-Id"), std::nullopt) << "not that of the last";
     const auto make = [] {
         return *exchange(server().port(), "GET", "/fhir/text").header("X-Request-Id");
     };
@@ -303,6 +308,11 @@ TEST(BaseUrl, ComesFromTheHostOrFromTheConfiguration) {
     const auto response = old.receive();
     ASSERT_TRUE(response);
     EXPECT_NE(response->body.find("base=" + server().server().url() + " "), std::string::npos);
+    Connection kept(server().port());
+    for (const std::string host : {"one.example", "two.example"}) {
+        ASSERT_TRUE(kept.send("GET /fhir/describe HTTP/1.1\r\nHost: " + host + "\r\n\r\n"));
+        EXPECT_NE(kept.receive()->body.find("base=http://" + host + "/fhir "), std::string::npos);
+    }
 
     FakeServer public_one(
         [](core::Config& config) { config.base_url = "https://example.org/r4/fhir"; });

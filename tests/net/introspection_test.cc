@@ -9,6 +9,7 @@
 #include "tests/support/tokens.h"
 #include "tests/support/websocket_client.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -79,6 +80,27 @@ TEST(Introspection, IsOfARequestThatCountsAsOthersDo) {
     ASSERT_TRUE(connection.send(request + request));
     EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 404);
     EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 429);
+}
+
+TEST(Introspection, CountsARequestForItsSenderAndNotForTheAddress) {
+    AuthorizationServer issuer([](const std::string& request) {
+        const bool one = request.find("token=one") != std::string::npos;
+        return HttpEndpoint::Answer{
+            200, fmt::format(R"({{"active":true,"sub":"{}","scope":"system/*.rs"}})", one ? 1 : 2)};
+    });
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.limits.rate = 1;
+        config.limits.rate_burst = 1;
+    });
+    Connection connection(server.port());
+    for (const std::string token : {"one", "two"}) {
+        ASSERT_TRUE(
+            connection.send("GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " +
+                            token + "\r\n\r\n"));
+    }
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 404);
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 404);
 }
 
 TEST(Introspection, IsAwaitedByWhoOpensAWebsocket) {

@@ -5,6 +5,7 @@
 #include "net/coding.h"
 #include "net/make_room.h"
 #include "tests/net/fake_service.h"
+#include "tests/net/token_requests.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/tokens.h"
 
@@ -252,6 +253,22 @@ TEST(Rates, AreOfPrincipalsAndOfTheAddressForThoseWhoAreNone) {
     }
 }
 
+TEST(Rates, AreAlsoOfRequestsForTokens) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_clients(client_entry("lab", inline_keys(key)))(config, self);
+        config.limits.rate = 1;
+        config.limits.rate_burst = 1;
+    });
+    const std::string request =
+        "POST /fhir/auth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n\r\ngrant_type=x";
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(request + request));
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 400);
+    EXPECT_EQ(connection.receive().value_or(HttpResponse{}).status, 429);
+}
+
 TEST(Rates, CountARequestOnceWhoseBodyComesAfterItsHead) {
     const SigningKey key("ES256");
     GuardedServer server([&](core::Config& config, GuardedServer& self) {
@@ -333,6 +350,12 @@ TEST(Bodies, OfAllRequestsTogetherAreBounded) {
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(send(), 200);
     }
+}
+
+TEST(Bodies, ThatAreSmallAreTakenHoweverMuchOthersUse) {
+    FakeServer server([](core::Config& config) { config.limits.max_memory = 1; });
+    EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
+    EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", std::string(100'000, 'x')).status, 503);
 }
 
 TEST(Bodies, ThatWereAnsweredTakeNothingFromOthers) {
