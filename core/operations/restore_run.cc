@@ -190,8 +190,8 @@ class Restoration {
             if (hooks_.stop()) {
                 return server_stopped();
             }
-            const Result<Response> response =
-                loop_.run("restore", request_, apply_history(service_, request_, bundle));
+            const Result<Response> response = loop_.run(
+                "restore", request_, apply_history(service_, request_, bundle), hooks_.stop);
             if (response && response->status == 200) {
                 ANNALS_TRY_VOID(judge(response->body.str()));
                 break;

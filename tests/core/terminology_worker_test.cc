@@ -1,6 +1,7 @@
 #include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/terminology/worker.h"
+#include "tests/support/costly_rules.h"
 #include "tests/support/service_fixture.h"
 
 #include <asio/co_spawn.hpp>
@@ -23,6 +24,8 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
+using test::costly_patient;
+using test::costly_profile;
 
 class TerminologyWorker : public test::ServiceFixture {
   protected:
@@ -242,33 +245,6 @@ TEST_F(TerminologyWorker, ReadsAClosureTableThatIsErasedBeforeItsTurn) {
     const core::Response response = told.get();
     EXPECT_EQ(response.status, 200);
     EXPECT_NE(response.body.str().find(R"("code":"below")"), std::string::npos);
-}
-
-/// A profile whose rules take more than kValidationStepsOnLoop for a Patient of costly_patient(), and are broken by a name "x".
-std::string costly_profile() {
-    std::string rules;
-    for (int i = 0; i < 30; ++i) {
-        rules += fmt::format(R"r({}{{"key":"r{}","severity":"error","human":"Sound",
-            "expression":"%resource.name.where(family = 'x').empty()"}})r",
-                             i == 0 ? "" : ",", i);
-    }
-    return R"({"resourceType":"StructureDefinition","id":"costly","url":"http://p/costly",
-            "name":"P","status":"active","kind":"resource","abstract":false,"type":"Patient",
-            "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient",
-            "derivation":"constraint","differential":{"element":[{"id":"Patient.name",
-            "path":"Patient.name","constraint":[)" +
-           rules + "]}]}}";
-}
-
-std::string costly_patient(std::string_view id, std::string_view first_name = "f",
-                           int count = 200) {
-    std::string names = fmt::format(R"({{"family":"{}"}})", first_name);
-    for (int i = 1; i < count; ++i) {
-        names += R"(,{"family":"f"})";
-    }
-    return fmt::format(
-        R"({{"resourceType":"Patient","id":"{}","meta":{{"profile":["http://p/costly"]}},"name":[{}]}})",
-        id, names);
 }
 
 TEST_F(TerminologyWorker, LooksAtWhatHasCostlyRulesWhileOthersAreAnswered) {

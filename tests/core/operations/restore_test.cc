@@ -1,14 +1,21 @@
 // $restore of the system: a backup's contents come back into a running store; what is newer stays.
 
 #include "core/base/digest.h"
+#include "core/definitions.h"
+#include "core/operations/restore_run.h"
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
+#include "tests/support/costly_rules.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
 #include <fmt/format.h>
 
 #include <fstream>
+#include <future>
+#include <memory>
 #include <thread>
 
 namespace annals::core {
@@ -22,10 +29,13 @@ class Server : public test::ServiceFixture {
     explicit Server(const Config& config) { restart(config); }
 
     using ServiceFixture::data;
+    using ServiceFixture::loop;
+    using ServiceFixture::on_loop;
     using ServiceFixture::put_patient;
     using ServiceFixture::restart;
     using ServiceFixture::restart_on;
     using ServiceFixture::send;
+    using ServiceFixture::service;
     using ServiceFixture::store;
     using ServiceFixture::store_options_;
 
@@ -231,6 +241,31 @@ TEST_F(RestoreOperationTest, EndsWithTheServerAndIsDoneWhenItIsBegunAgain) {
     EXPECT_TRUE(done.says(count("restored", kVersions - before))) << done.body;
     EXPECT_TRUE(done.says(count("ignored", before)));
     EXPECT_EQ(other.store().last_position(), Position{kVersions});
+}
+
+TEST_F(RestoreOperationTest, EndsWhileWhatItRestoresWaitsToBeChecked) {
+    server_.send("PUT", "/Patient/p", test::costly_patient("p"));
+    server_.back_up("nightly");
+    Config full = config();
+    full.validation = "full";
+    Server other(full);
+    EXPECT_EQ(other.send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
+    std::promise<void> go_on;
+    std::future<Result<void>> busy;
+    other.on_loop([&] {
+        busy = asio::co_spawn(other.loop().context(),
+                              other.service().definitions().worker().run(
+                                  other.loop(), [&] { go_on.get_future().wait(); }),
+                              asio::use_future);
+    });
+    auto run = std::make_unique<RestoreRun>(other.service());
+    ASSERT_TRUE(run->start("nightly", {}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_TRUE(run->status().running);
+    const auto ended = std::async(std::launch::async, [&] { run.reset(); });
+    EXPECT_EQ(ended.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
 }
 
 TEST_F(RestoreOperationTest, RefusesWhatIsNoNameAndWhatIsNoBackup) {
