@@ -8,7 +8,7 @@ namespace {
 
 using BoundKind = BoundPlan::Kind;
 
-// The cost of a test in steps of collecting.
+// The cost of testing a condition in steps of collecting.
 constexpr double kTestCost = 20;
 
 }  // namespace
@@ -29,19 +29,24 @@ std::vector<const BoundPlan*> parts_of(const BoundPlan& condition) {
 }
 
 std::optional<std::size_t> best_driver(std::span<const BoundPlan* const> parts, double size,
-                                       double share, double needed) {
+                                       double share, double needed, std::uint32_t collected_max) {
     // Estimates how many candidates of a driver must be tested until enough pass the other conditions.
     double passing = 1;
+    double conditions = 0;
     for (const BoundPlan* part : parts) {
         passing *= std::max(0.5, static_cast<double>(part->estimate)) / size;
+        conditions += static_cast<double>(conditions_in(*part));
     }
-    double cost =
-        std::min(size * share, needed / passing) * static_cast<double>(parts.size()) * kTestCost;
+    double cost = std::min(size * share, needed / passing) * conditions * kTestCost;
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const BoundPlan& part = *parts[i];
+        if (!part.is_postings() && part.work > collected_max) {
+            continue;
+        }
         const double estimate = std::max(0.5, static_cast<double>(part.estimate));
-        const double tests = static_cast<double>(parts.size()) - (part.costly ? 0 : 1);
+        const double tests =
+            conditions - (part.costly ? 0 : static_cast<double>(conditions_in(part)));
         const double own = std::min(estimate * share, needed / (passing * size / estimate)) *
                                (1 + tests * kTestCost) +
                            (part.is_postings() ? 0 : part.work + estimate);

@@ -413,7 +413,7 @@ void RunWalk::choose_driver() {
     const double needed = static_cast<double>(std::min<std::uint64_t>(
         wanted_.limit - std::min<std::uint64_t>(wanted_.limit, count_), run.size()));
     const std::optional<std::size_t> driver =
-        best_driver(parts, size, (open.last - open.first) / size, needed);
+        best_driver(parts, size, (open.last - open.first) / size, needed, collected_max());
     open.driver = driver ? parts[*driver] : nullptr;
     // Without a limit, conditions are applied to the whole set rather than tested.
     const bool takes_all = needed >= size;
