@@ -235,9 +235,14 @@ void OrderedWalk::open_lanes() {
                 lost_ = true;
                 return;
             }
+            // Without the dead: nearly all that are open at the end may be, such as encounters in progress.
+            const storage::Intervals all = lane->column.longer();
             for (std::size_t i = lane->longer; i < lane->longer_end; ++i) {
-                lane->push(lane->column.shorter_count + static_cast<std::uint32_t>(i));
+                if (snapshot_.sees(*run, all.document[i])) {
+                    lane->heap.push_back({all.high[i], all.document[i]});
+                }
             }
+            std::ranges::make_heap(lane->heap, Lane::is_earlier);
         } else {
             lane->shorter = lane->shorter_begin;
             if (edge_.value != 0) {

@@ -93,6 +93,46 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
     EXPECT_GT(walked, 2'000U);
 }
 
+// Like encounters in progress, the newest first: nearly all of these versions have been replaced.
+TEST_F(SearchModel, WalksPastDeadDocumentsThatAreOpenAtTheEnd) {
+    constexpr std::uint64_t kResources = 5000;
+    constexpr std::uint64_t kOpen = 3;
+    const TypeId type = types_.front();
+    std::vector<storage::SearchEntries> entries(2 * kResources);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < entries.size(); ++i) {
+        const std::uint64_t resource = i % kResources;
+        const auto begin = static_cast<std::int64_t>(resource);
+        entries[i].intervals.push_back({column(2), begin, i < kResources ? INT64_MAX : begin + 10});
+        documents.push_back({Position{i + 1}, resource + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+    for (std::uint64_t i = kOpen; i < kResources; ++i) {
+        index_.died(type, {i + 1}, {kResources + i + 1});
+    }
+
+    Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(2);
+    const SortKey key{&parameter, "c2", true};
+    const Plan plan = everything();
+    Snapshot own = snapshot(Position{2 * kResources});
+    Execution execution(own, type, plan);
+    run(execution, {.limit = 0});
+    OrderedWalk walk(own, execution, key, {}, kOpen + 1);
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = walk.advance(pace);
+        ASSERT_TRUE(advanced.has_value());
+        done = *advanced;
+    }
+    EXPECT_LE(turns, 2);
+    ASSERT_EQ(walk.matches().size(), kOpen + 1);
+    EXPECT_EQ(walk.matches().front().position().value, kOpen);
+    EXPECT_EQ(walk.matches().back().position().value, 2 * kResources);
+}
+
 // Like what is from today on, the earliest first: earlier values are not walked through.
 TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     write(300);
