@@ -10,6 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <random>
@@ -265,13 +266,14 @@ void bm_sort_date(benchmark::State& state) {
 void bm_walk_date(benchmark::State& state) {
     Index& index = index_of(state);
     static const Parameter* const date = ParameterSet::standard()->find(observation_type(), "date");
+    const std::array keys = {SortKey{date, "date", true}};
     const Plan plan = code(0);
     for (auto _ : state) {
         Snapshot snapshot = index.snapshot();
         Execution execution(snapshot, observation_type(), plan);
-        execution.want({.limit = 0});
+        execution.want({.before = Position{0}});
         benchmark::DoNotOptimize(execution.advance(Pace()));
-        OrderedWalk walk(snapshot, execution, {date, "date", true}, {}, 21);
+        OrderedWalk walk(snapshot, execution, keys, {}, 21);
         benchmark::DoNotOptimize(walk.advance(Pace()));
         benchmark::DoNotOptimize(walk.found_enough());
     }

@@ -135,7 +135,7 @@ class PageFinder {
         if (!*can_walk) {
             co_return none;
         }
-        search::OrderedWalk look(snapshot_, execution, query_.sort.front(), edge(), 0);
+        search::OrderedWalk look(snapshot_, execution, query_.sort, edge(), 0);
         Result<void> done = co_await turns_.finish(look);
         if (!done) {
             co_return std::move(done.error());
@@ -143,8 +143,8 @@ class PageFinder {
         co_return look.edge();
     }
 
-    // The first matches of an execution, one more than the page has, by an OrderedWalk; empty if that isn't worthwhile
-    // or doesn't find enough. `known`: the page's edge, if it may be of another type.
+    // The first matches of an execution, at least one more than the page has, by an OrderedWalk; empty if that isn't
+    // worthwhile or doesn't find enough. `known`: the page's edge, if it is known.
     asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
                                                               std::optional<Edge> known) {
         std::vector<Match> none;
@@ -155,8 +155,7 @@ class PageFinder {
         if (!*can_walk) {
             co_return none;
         }
-        search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1,
-                                 known);
+        search::OrderedWalk walk(snapshot_, execution, query_.sort, edge(), count_ + 1, known);
         if (!walk.is_worthwhile()) {
             co_return none;
         }
@@ -171,8 +170,10 @@ class PageFinder {
         std::vector<Match> matches;
         bool all = true;
         bool walks = !backwards() && search::OrderedWalk::can_order(query_.sort);
+        // Whether what is walked through must be sorted afterwards, by further keys or together with other types.
+        const bool sorts = executions_.size() > 1 || search::OrderedWalk::has_ties(query_.sort);
         Result<std::optional<Edge>> known = std::optional<Edge>();
-        if (walks && edge().value != 0 && executions_.size() > 1) {
+        if (walks && edge().value != 0 && sorts) {
             known = co_await find_edge();
             if (!known) {
                 co_return std::move(known.error());
@@ -187,7 +188,7 @@ class PageFinder {
             if (!first) {
                 co_return std::move(first.error());
             }
-            if (!first->empty() && executions_.size() == 1) {
+            if (!first->empty() && !sorts) {
                 first->pop_back();
                 take(*first, true);
                 co_return Result<void>();

@@ -165,16 +165,22 @@ struct OrderedWalk::Lane {
 };
 
 bool OrderedWalk::can_order(std::span<const SortKey> keys) noexcept {
-    return keys.size() == 1 && is_date_or_number(keys.front());
+    return !keys.empty() && is_date_or_number(keys.front());
 }
 
-OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key,
+bool OrderedWalk::has_ties(std::span<const SortKey> keys) noexcept {
+    return keys.size() > 1 && keys.front().parameter != nullptr;
+}
+
+OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<const SortKey> keys,
                          Position edge, std::size_t count, const std::optional<Edge>& known)
     : snapshot_(snapshot),
       execution_(execution),
-      column_(key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated")),
-      descending_(key.descending),
-      by_time_(key.parameter == nullptr),
+      column_(keys.front().parameter != nullptr ? keys.front().parameter->column
+                                                : column_of("_lastUpdated")),
+      descending_(keys.front().descending),
+      by_time_(keys.front().parameter == nullptr),
+      has_ties_(has_ties(keys)),
       edge_(edge),
       edge_value_(known ? known->value : 0),
       count_(count),
@@ -341,7 +347,9 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
         if (descending_ ? candidate.value > edge_value_ : candidate.value < edge_value_) {
             return false;
         }
-        const bool behind = by_time_ && !descending_ ? position > edge_ : position < edge_;
+        const bool behind = has_ties_                  ? position != edge_
+                            : by_time_ && !descending_ ? position > edge_
+                                                       : position < edge_;
         if (candidate.value == edge_value_ && !behind) {
             return false;
         }
@@ -357,11 +365,16 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
 }
 
 void OrderedWalk::end_group() {
-    const bool upwards = by_time_ && !descending_;
-    std::ranges::sort(group_, [&](const Match& a, const Match& b) {
-        return upwards ? a.position() < b.position() : a.position() > b.position();
-    });
-    group_.resize(std::min(group_.size(), count_ - matches_.size()));
+    if (has_ties_) {
+        const bool is_edges = edge_.value != 0 && group_value_ == edge_value_;
+        beside_edge_ += is_edges ? group_.size() : 0;
+    } else {
+        const bool upwards = by_time_ && !descending_;
+        std::ranges::sort(group_, [&](const Match& a, const Match& b) {
+            return upwards ? a.position() < b.position() : a.position() > b.position();
+        });
+        group_.resize(std::min(group_.size(), count_ - matches_.size()));
+    }
     matches_.insert(matches_.end(), group_.begin(), group_.end());
     group_.clear();
 }
@@ -375,7 +388,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         lost_ = !edge_matches();
     }
     unsigned looked = 0;
-    while (!lost_ && matches_.size() < count_) {
+    while (!lost_ && !has_enough()) {
         Candidate candidate;
         Lane* const lane = next_lane(candidate);
         if (lane == nullptr) {

@@ -20,11 +20,15 @@
 namespace annals::core::search {
 
 /// Merges the sorted intervals of all runs and tests the plan on each document in turn, until enough have matched. The
-/// result is that of Sorter, without the documents that have no value.
+/// result is that of Sorter by the first key, without the documents that have no value. If the other keys matter, it is not
+/// sorted: it has all matches with each of its values but, at the edge's own value, without the edge.
 class OrderedWalk {
   public:
-    /// Whether it can sort by `keys`: a single key that is a date, a number or `_lastUpdated`.
+    /// Whether it can begin to sort by `keys`: the first is a date, a number or `_lastUpdated`.
     static bool can_order(std::span<const SortKey> keys) noexcept;
+
+    /// Whether the keys after the first matter: those with the same `_lastUpdated` have an order of their own.
+    static bool has_ties(std::span<const SortKey> keys) noexcept;
 
     /// A match and its place in the order.
     struct Edge {
@@ -32,11 +36,11 @@ class OrderedWalk {
         std::int64_t value = 0;
     };
 
-    /// Finds the first `count` matches of the execution's plan after the one at `edge` (0: from the beginning). The
-    /// place of the edge is determined here, or is `known` if it is of another type.
+    /// Finds at least the first `count` matches of the execution's plan after the one at `edge` (0: from the beginning). The
+    /// place of the edge is determined here unless it is `known`, as it must be if it is of another type.
     /// Requires: the execution's advance() has returned true. Lifetime: snapshot and execution outlive this.
-    OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key, Position edge,
-                std::size_t count, const std::optional<Edge>& known = std::nullopt);
+    OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<const SortKey> keys,
+                Position edge, std::size_t count, const std::optional<Edge>& known = std::nullopt);
     ~OrderedWalk();
 
     /// Whether this is expected to be cheaper than finding and sorting all matches.
@@ -47,7 +51,7 @@ class OrderedWalk {
 
     /// False if all matches must be sorted instead: fewer than `count` with a value come after the edge, the edge has
     /// no value or is not a match, or it was given up because of too many other documents.
-    bool found_enough() const noexcept { return !lost_ && matches_.size() >= count_; }
+    bool found_enough() const noexcept { return !lost_ && has_enough(); }
 
     std::vector<Match>& matches() noexcept { return matches_; }
 
@@ -70,6 +74,9 @@ class OrderedWalk {
     Lane* next_lane(Candidate& best);
     bool accepts(const Lane& lane, Candidate candidate);
     void end_group();
+
+    bool has_enough() const noexcept { return matches_.size() >= count_ + beside_edge_; }
+
     std::int64_t value_of(const storage::IntervalColumn& column, std::uint32_t document) const;
 
     Snapshot& snapshot_;
@@ -77,9 +84,11 @@ class OrderedWalk {
     Column column_;
     bool descending_;
     bool by_time_;
+    bool has_ties_;
     Position edge_;
     std::int64_t edge_value_ = 0;
     std::size_t count_;
+    std::size_t beside_edge_ = 0;  // with ties, the matches at the edge's value, before it or after
     bool lost_ = false;  // the edge has no value or is not a match, or the walk was given up
     double tests_left_ = 0;
     Lane* edge_lane_ = nullptr;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
             Position edge;
             std::size_t next = 0;
             for (;;) {
-                OrderedWalk walk(own, execution, keys.front(), edge, count);
+                OrderedWalk walk(own, execution, keys, edge, count);
                 ASSERT_TRUE(walk.advance(Pace()).has_value());
                 for (std::size_t j = 0; j < walk.matches().size(); ++j) {
                     ASSERT_LT(next, expected.size());
@@ -72,7 +73,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
             // The order says nothing about what doesn't match.
             const Position other{1 + static_cast<std::uint64_t>(37 * i + round) % last_.value};
             if (std::ranges::find(expected, other.value) == expected.end()) {
-                OrderedWalk walk(own, execution, keys.front(), other, count);
+                OrderedWalk walk(own, execution, keys, other, count);
                 ASSERT_TRUE(walk.advance(Pace()).has_value());
                 EXPECT_FALSE(walk.found_enough()) << other.value;
                 EXPECT_TRUE(walk.matches().empty());
@@ -91,6 +92,60 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
         }
     }
     EXPECT_GT(walked, 2'000U);
+}
+
+// Further keys order what has the same value, of which the walk finds all.
+TEST_F(SearchModel, WalksToAllThatFurtherKeysMustSort) {
+    std::size_t pages = 0;
+    for (int round = 0; round < 4; ++round) {
+        write(20);
+        for (int i = 0; i < 40; ++i) {
+            const TypeId type = types_[number(kTypes)];
+            const Plan plan = number(3) == 0 ? everything() : random_plan(1, type);
+            Parameter first;
+            first.type = schema::SearchType::date;
+            first.column =
+                number(3) == 0 ? column(2) : column_of("_lastUpdated");  // many share one
+            Parameter second = first;
+            second.column = column(5);
+            const std::vector<SortKey> keys{{&first, "first", number(2) == 0},
+                                            {&second, "second", number(2) == 0}};
+            Snapshot own = snapshot(last_);
+            Execution execution(own, type, plan);
+            run(execution, {});
+            const std::vector<Match> all = execution.matches();
+            Sorter of_all(own, keys, all);
+            of_all.want({}, false, all.size());
+            ASSERT_TRUE(of_all.advance(Pace()).has_value());
+
+            const std::size_t count = 1 + number(7);
+            Position edge;
+            for (std::size_t next = 0;; ++pages) {
+                OrderedWalk walk(own, execution, keys, edge, count);
+                ASSERT_TRUE(walk.advance(Pace()).has_value());
+                if (!walk.found_enough()) {
+                    break;
+                }
+                std::vector<Match> found = walk.matches();
+                if (const auto known = walk.edge(); edge.value != 0) {
+                    ASSERT_TRUE(known.has_value());
+                    found.push_back(known->match);
+                }
+                std::ranges::sort(found, std::greater(), &Match::position);
+                ASSERT_EQ(std::ranges::adjacent_find(found, {}, &Match::position), found.end());
+                Sorter sorter(own, keys, found);
+                sorter.want(edge, false, count);
+                ASSERT_TRUE(sorter.advance(Pace()).has_value());
+                ASSERT_EQ(sorter.page().size(), count);
+                for (const std::uint32_t index : sorter.page()) {
+                    edge = found[index].position();
+                    ASSERT_EQ(edge, all[of_all.page()[next++]].position())
+                        << "round " << round << " " << i;
+                }
+            }
+        }
+    }
+    EXPECT_GT(pages, 500U);
 }
 
 // Like encounters in progress, the newest first: nearly all of these versions have been replaced.
@@ -119,7 +174,7 @@ TEST_F(SearchModel, WalksPastDeadDocumentsThatAreOpenAtTheEnd) {
     Snapshot own = snapshot(Position{2 * kResources});
     Execution execution(own, type, plan);
     run(execution, {.limit = 0});
-    OrderedWalk walk(own, execution, key, {}, kOpen + 1);
+    OrderedWalk walk(own, execution, {&key, 1}, {}, kOpen + 1);
     const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
     int turns = 0;
     for (bool done = false; !done; ++turns) {
@@ -148,7 +203,7 @@ TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
         Execution execution(own, type, plan);
         ASSERT_GT(run(execution, {}).size(), 10U);
         const SortKey key{&parameter, "c5", descending};
-        OrderedWalk walk(own, execution, key, {}, 3);
+        OrderedWalk walk(own, execution, {&key, 1}, {}, 3);
         int turns = 0;
         for (bool done = false; !done; ++turns) {
             const Result<bool> advanced = walk.advance(pace);
@@ -177,7 +232,7 @@ TEST_F(SearchModel, GivesUpAWalkWhoseMatchesAreAllAtItsEnd) {
     const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
     for (const bool descending : {false, true}) {
         const SortKey key{&parameter, "c2", descending};
-        OrderedWalk walk(own, execution, key, {}, 20);
+        OrderedWalk walk(own, execution, {&key, 1}, {}, 20);
         int turns = 0;
         for (bool done = false; !done; ++turns) {
             const Result<bool> advanced = walk.advance(pace);
@@ -206,7 +261,7 @@ TEST_F(SearchModel, DoesNotWalkForMatchesOfWhichAlmostAllAreDead) {
         Snapshot own = snapshot(at);
         Execution execution(own, type, plan);
         run(execution, {.limit = 0});
-        return OrderedWalk(own, execution, key, {}, 20).is_worthwhile();
+        return OrderedWalk(own, execution, {&key, 1}, {}, 20).is_worthwhile();
     };
     EXPECT_TRUE(is_worthwhile(carrying({term}), {kDocuments}));
     EXPECT_TRUE(is_worthwhile(conjunction, {kDocuments}));

@@ -80,6 +80,16 @@ TEST_F(Search, SortsManyByADatePageByPage) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i], born[i].second) << i;
     }
+
+    std::ranges::sort(born, [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    page = get("/Patient?_sort=-birthdate,_id&_count=7");
+    const Names by_id = follow("next", page);
+    ASSERT_EQ(by_id.size(), born.size());
+    for (std::size_t i = 0; i < by_id.size(); ++i) {
+        EXPECT_EQ(by_id[i], born[i].second) << i;
+    }
 }
 
 TEST_F(Search, SaysThatASortedPageIsGoneWithTheMatchBesideIt) {
