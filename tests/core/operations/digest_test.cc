@@ -34,6 +34,7 @@ class DigestTest : public test::ServiceFixture {
     tools::DigestNode node(std::string_view prefix = {}) {
         const Answer answer = digest(prefix);
         EXPECT_EQ(answer.status, 200) << answer.body;
+        EXPECT_EQ(answer.cache_control, "no-store");
         return *tools::read_digest(answer.body);
     }
 
@@ -161,6 +162,10 @@ TEST_F(DigestTest, FollowsWritesAndErasures) {
     const auto erased = node().sum;
     restart_hard();
     EXPECT_EQ(node().sum, erased) << "made anew";
+    send("DELETE", "/Patient/p8");
+    put_patient("new");
+    EXPECT_EQ(node().sum.versions, 499U);
+    EXPECT_NE(node().sum, erased) << "as many, but others";
 }
 
 TEST_F(DigestTest, ManyVersionsOfOneResourceAreListedAtTheEndOfTheTree) {
@@ -171,6 +176,10 @@ TEST_F(DigestTest, ManyVersionsOfOneResourceAreListedAtTheEndOfTheTree) {
     EXPECT_FALSE(node().lists);
     EXPECT_FALSE(node(key.substr(0, 15)).lists);
     EXPECT_EQ(node(key).versions.size(), 140U);
+    put_patient("b");
+    const auto root = node();
+    EXPECT_EQ(root.sum.versions, 141U);
+    EXPECT_EQ(root.children[digest_key("Patient/b") >> 60].versions, 1U) << "also of one version";
 }
 
 TEST_F(DigestTest, MalformedPrefixesAreRefused) {

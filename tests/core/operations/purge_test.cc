@@ -221,6 +221,8 @@ TEST_F(PurgeTest, TellsWhoRefersToWhatGoes) {
     put("List", "deleted",
         R"("status":"current","mode":"working","entry":[{"item":{"reference":"Patient/p"}}])");
     remove("List/deleted");
+    put("DocumentReference", "link",  // escaped, too, and no reference
+        R"("status":"current","description":"\u0061","content":[{"attachment":{"url":"Patient/p"}}])");
     const Receipt done = purge("p");
     EXPECT_THAT(done.referrers, UnorderedElementsAre(testing::Pair("List/l", "Observation/o"),
                                                      testing::Pair("List/escaped", "Patient/p"),
