@@ -111,7 +111,8 @@ class PageFinder {
 
     // Evaluates what an OrderedWalk of the execution needs: the chains. False if the plan is too large for it.
     asio::awaitable<Result<bool>> prepare_walk(Execution& execution) {
-        execution.want({.limit = 0});
+        // Nothing is found before the first position. With a limit of 0, the chains would be evaluated for all resources.
+        execution.want({.before = Position{0}});
         Result<void> done = co_await turns_.finish(execution);
         if (!done) {
             co_return std::move(done.error());

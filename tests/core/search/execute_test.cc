@@ -75,6 +75,10 @@ TEST_F(SearchModel, LooksAtChainsForWhatElseLeavesAlone) {
         Execution few(own, types_[0], plan);
         EXPECT_EQ(run(few, {}), std::vector<std::uint64_t>());
         EXPECT_EQ(asked, 0);
+        // So it is if no matches are wanted, as before a walk in order.
+        Execution none(own, types_[0], plan);
+        EXPECT_EQ(run(none, {.before = Position{0}}), std::vector<std::uint64_t>());
+        EXPECT_EQ(asked, 0);
         // With a limit of 0, the chains are evaluated all the same.
         Execution all(own, types_[0], plan);
         run(all, {.limit = 0});
