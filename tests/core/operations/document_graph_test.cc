@@ -192,11 +192,17 @@ TEST_F(DocumentGraph, ShowsNobodyWhatHeMayNotRead) {
     const Principal blind("b", "system/Composition.r system/Patient.r system/Practitioner.r");
     send_as(&blind);
     EXPECT_EQ(ask().status, 403) << "not even the graph";
-    const Principal some("s",
-                         "system/Composition.r system/Patient.r system/Practitioner.r "
-                         "system/GraphDefinition.r");
+    const std::string scopes =
+        "system/Composition.r system/Patient.r system/Practitioner.r system/GraphDefinition.r";
+    const Principal some("s", scopes);
     send_as(&some);
     EXPECT_THAT(added(), ElementsAre());
+    const Principal other_one("h", scopes + " system/Organization.r?_id=house");
+    send_as(&other_one);
+    EXPECT_THAT(added(), ElementsAre()) << "it may read another Organization only";
+    const Principal this_one("w", scopes + " system/Organization.r?_id=ward");
+    send_as(&this_one);
+    EXPECT_THAT(added(), ElementsAre("Organization/ward/1"));
     const Principal all("a", "system/*.r");
     send_as(&all);
     EXPECT_THAT(added(), ElementsAre("Organization/ward/1"));
