@@ -132,6 +132,22 @@ TEST_F(CodeSystems, TellOnlyThePropertiesThatAreAskedForAndEachOnce) {
                     .says(property("inactive", R"("valueBoolean":false)")));
 }
 
+TEST_F(CodeSystems, TellOfTenThousandChildrenOfACodeAtMost) {
+    std::string children;
+    for (int i = 0; i < 10'001; ++i) {
+        children += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    put("CodeSystem/wide",
+        R"({"resourceType":"CodeSystem","id":"wide","url":"http://s/wide","status":"active",)"
+        R"("content":"complete","concept":[{"code":"top","concept":[)" +
+            children + "]}]}");
+    const Answer answer =
+        send("GET", "/CodeSystem/$lookup?system=http://s/wide&code=top&property=child");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"("valueCode":"c9999")"));
+    EXPECT_FALSE(answer.says(R"("valueCode":"c10000")"));
+}
+
 TEST_F(CodeSystems, AreThoseOfTheVersionThatTheirUrlNames) {
     put("CodeSystem/animals2",
         R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
