@@ -243,15 +243,6 @@ Connection::Turn Connection::answer_request() {
     return answer(*response);
 }
 
-void Connection::make_request_id() {
-    request_id_.resize(16);
-    std::uint64_t number = random_u64();
-    for (char& c : request_id_) {
-        c = "0123456789abcdef"[number & 15];
-        number >>= 4;
-    }
-}
-
 void Connection::take_request_id(core::Request& request) {
     const std::string_view given = reader_.given_request_id();
     correlation_id_.clear();
@@ -259,7 +250,8 @@ void Connection::take_request_id(core::Request& request) {
         request_id_ = given;
         request.client_request_id = request_id_;
     } else {
-        make_request_id();
+        request_id_.resize(16);
+        write_random_hex(request_id_.data());
         request.client_request_id = {};
         if (is_correlation_id(given)) {
             correlation_id_ = given;

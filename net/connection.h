@@ -123,7 +123,6 @@ class Connection final : private core::Meanwhile {
     std::optional<core::Response> refuse_websocket(const core::Request& request);
     Turn switch_protocol(const core::Request& request);
     asio::awaitable<bool> is_still_let_in();
-    void make_request_id();
     void take_request_id(core::Request& request);
     std::string allowed_at(std::string_view path) const;
     Turn refuse(const Error& error, int status = 0);

@@ -47,6 +47,15 @@ std::uint64_t random_u64() noexcept {
     return value;
 }
 
+void write_random_hex(char* out) noexcept {
+    std::array<unsigned char, 8> bytes;
+    draw(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    for (const unsigned char byte : bytes) {
+        std::memcpy(out, kHex[byte].data(), 2);
+        out += 2;
+    }
+}
+
 void write_uuid(char* out) noexcept {
     std::array<unsigned char, 16> bytes;
     draw(reinterpret_cast<char*>(bytes.data()), bytes.size());

@@ -116,6 +116,16 @@ TEST(Uuid, IsVersionFourAndNeverTheSame) {
     }
 }
 
+TEST(RandomHex, IsLowerCaseAndNeverTheSame) {
+    std::set<std::string> seen;
+    for (int i = 0; i < 1000; ++i) {
+        std::string digits(17, 'x');
+        write_random_hex(digits.data());
+        EXPECT_EQ(digits.find_first_not_of("0123456789abcdef"), 16U);
+        EXPECT_TRUE(seen.insert(digits).second);
+    }
+}
+
 Result<int> half(int value) {
     if (value % 2 != 0) {
         return Error{Errc::value, "odd", {}};
