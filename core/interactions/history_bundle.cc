@@ -431,10 +431,13 @@ class HistoryRun {
             if (!positions.empty()) {
                 co_await request_.loop->fetched(std::move(positions));
             }
+            co_await turns_.give_way();
             for (const Ignored* const one : unread) {
                 compare(*one, true);
+                if (turns_.pace().is_over()) {
+                    co_await turns_.give_way();
+                }
             }
-            co_await turns_.give_way();
         }
     }
 
