@@ -107,8 +107,11 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
     if (!indexing.reindex(*types)) {
         co_return Error{Errc::conflict, "The store is already being indexed"};
     }
-    co_return being_indexed(request, indexing.progress(),
-                            fmt::format("{} types are being indexed again", types->size()));
+    co_return being_indexed(
+        request, indexing.progress(),
+        fmt::format("{} being indexed again", types->size() == 1
+                                                  ? std::string("1 type is")
+                                                  : fmt::format("{} types are", types->size())));
 }
 
 }  // namespace annals::core
