@@ -18,10 +18,14 @@
 
 namespace annals::patch {
 
+/// The FHIRPath steps of a whole patch.
+inline constexpr std::uint64_t kEvaluationStepsMax = 50'000'000;
+
 /// Limits of a patch; it fails if it exceeds one.
 struct Limits {
     std::size_t bytes_max = std::size_t{64} << 20;  ///< of the result
     std::size_t steps_max = std::size_t{1} << 23;   ///< members and elements looked at or moved
+    std::uint64_t evaluation_steps_max = kEvaluationStepsMax;
 };
 
 /// A document that starts as `document` and takes in parts of `source` (the patch) as it is edited. Only the path to a

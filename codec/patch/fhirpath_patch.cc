@@ -24,8 +24,7 @@ using fhirpath::Place;
 using json::Kind;
 using json::Value;
 
-// The FHIRPath steps of a whole patch, divided evenly, and the minimum for one operation.
-constexpr std::uint64_t kEvaluationStepsMax = 50'000'000;
+// kEvaluationStepsMax is divided evenly; this is the minimum for one operation.
 constexpr std::uint64_t kOperationStepsMin = 50'000;
 
 // The bytes that may be parsed again per step of Limits.
@@ -53,11 +52,14 @@ std::optional<std::pair<std::string_view, std::string_view>> split_path(std::str
 /// Applies one operation to one state of the resource.
 class Application {
   public:
+    /// `steps`: the most that one evaluation may take. `steps_left`: those that the patch may still take.
     Application(Value resource, Value parameters, const Limits& limits, std::uint64_t steps,
-                fhirpath::Evaluator& evaluator)
-        : resource_(resource), elements_(resource, parameters, limits), evaluator_(evaluator) {
-        environment_.limits.steps = std::min(environment_.limits.steps, steps);
-    }
+                std::uint64_t& steps_left, fhirpath::Evaluator& evaluator)
+        : resource_(resource),
+          elements_(resource, parameters, limits),
+          steps_(steps),
+          steps_left_(steps_left),
+          evaluator_(evaluator) {}
 
     /// Errors: invalid, without the operation's name.
     Result<void> apply(const Operation& operation) {
@@ -93,8 +95,10 @@ class Application {
             return invalid(std::move(expression.error().detail));
         }
         expression_ = *std::move(expression);
+        environment_.limits.steps = std::min({fhirpath::Limits().steps, steps_, steps_left_});
         Result<std::span<const Item>> items =
             evaluator_.evaluate(*expression_, Item::resource(resource_), environment_);
+        steps_left_ -= std::min(evaluator_.steps(), environment_.limits.steps);
         if (!items) {
             return invalid(std::move(items.error().detail));
         }
@@ -296,6 +300,8 @@ class Application {
     ElementTree elements_;
     std::string path_;
     fhirpath::Environment environment_;
+    std::uint64_t steps_;
+    std::uint64_t& steps_left_;
     fhirpath::Evaluator& evaluator_;
     std::optional<fhirpath::Expression> expression_;  // the last result's items point into it
 };
@@ -318,6 +324,7 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
     }
     const std::uint64_t steps =
         std::max(kOperationStepsMin, kEvaluationStepsMax / std::max<std::size_t>(list.size(), 1));
+    std::uint64_t steps_left = limits.evaluation_steps_max;
 
     fhirpath::Evaluator evaluator;
     json::Parser parser;
@@ -346,8 +353,11 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
             resource = document.root();
             bytes_parsed += text.size();
         }
-        Application application(resource, parameters, limits, steps, evaluator);
+        Application application(resource, parameters, limits, steps, steps_left, evaluator);
         if (Result<void> applied = application.apply(operation); !applied) {
+            if (steps_left == 0 && limits.evaluation_steps_max < kEvaluationStepsMax) {
+                applied.error().code = Errc::too_costly;
+            }
             return fault(std::move(applied.error()));
         }
         if (application.tree().exhausted() ||

@@ -26,6 +26,7 @@ namespace annals::patch {
 /// Errors: invalid: not Parameters, more than kPatchOperationsMax, a malformed operation, a path that can't be
 ///         evaluated or leads elsewhere, an unknown element, a value of the wrong type, a result beyond `limits`.
 ///         The detail names the operation by number and path, the expression is the path.
+///         too_costly: it takes more evaluation steps than `limits` grant, which are fewer than kEvaluationStepsMax.
 /// Cost:   one parse of the resource per operation; bounded in total by `limits`.
 Result<std::string> apply_fhirpath_patch(json::Value resource, json::Value parameters,
                                          const Limits& limits = {});

@@ -24,9 +24,9 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
     rewrite.id = target.id;
     rewrite.criteria = criteria;
     rewrite.method = storage::Method::patch;
-    rewrite.make =
-        [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
-        ANNALS_TRY(json::Document patched, patch.apply(service.config(), base.body));
+    rewrite.make = [&](const storage::StoredVersion& base,
+                       Unfinished& unfinished) -> Result<std::optional<json::Document>> {
+        ANNALS_TRY(json::Document patched, patch.apply(service.config(), base.body, unfinished));
         return std::optional<json::Document>(std::move(patched));
     };
     Response response = co_await rewrite_resource(service, request, rewrite);

@@ -54,9 +54,10 @@ Result<void> PatchDocument::read(const Request& request) {
     } else {
         return Error{Errc::unsupported_media, fmt::format("PATCH takes {}", kPatchTypes)};
     }
-    ANNALS_TRY(document_, thread_parser().parse(request.body));
+    ANNALS_TRY(json::Document document, thread_parser().parse(request.body));
+    document_ = std::make_shared<const json::Document>(std::move(document));
     if (format_ == Format::fhirpath_patch &&
-        !document_.root()["resourceType"].equals("Parameters")) {
+        !document_->root()["resourceType"].equals("Parameters")) {
         return Error{Errc::invalid,
                      "A FHIRPath Patch must be a Parameters resource; a JSON Patch is "
                      "application/json-patch+json"};
@@ -64,13 +65,39 @@ Result<void> PatchDocument::read(const Request& request) {
     return {};
 }
 
-Result<json::Document> PatchDocument::apply(const Config& config, std::string_view body) const {
+Result<std::string> PatchDocument::apply_to(json::Value before, const patch::Limits& limits) const {
+    const auto apply_patch =
+        format_ == Format::json_patch ? patch::apply_json_patch : patch::apply_fhirpath_patch;
+    return apply_patch(before, document_->root(), limits);
+}
+
+Result<std::string> PatchDocument::patched(json::Value before, std::string_view body,
+                                           patch::Limits limits, Unfinished& unfinished) const {
+    const Unfinished::CostlyPatch* const costly = unfinished.patch.get();
+    if (costly != nullptr && costly->patched && *costly->body == body) {
+        return *costly->patched;
+    }
+    patch::Limits on_loop = limits;
+    on_loop.evaluation_steps_max = kPatchStepsOnLoop;
+    Result<std::string> text = apply_to(before, on_loop);
+    if (!text && text.error().code == Errc::too_costly) {
+        const auto owned = std::make_shared<const std::string>(body);
+        const auto apply_all = [patch = *this, owned, limits]() -> Result<std::string> {
+            ANNALS_TRY(const json::Document document, thread_parser().parse(*owned));
+            return patch.apply_to(document.root(), limits);
+        };
+        unfinished.patch = std::make_unique<Unfinished::CostlyPatch>(
+            Unfinished::CostlyPatch{owned, apply_all, std::nullopt});
+    }
+    return text;
+}
+
+Result<json::Document> PatchDocument::apply(const Config& config, std::string_view body,
+                                            Unfinished& unfinished) const {
     patch::Limits limits;
     limits.bytes_max = config.limits.max_body;
     ANNALS_TRY(json::Document before, thread_parser().parse(body));
-    const auto apply_patch =
-        format_ == Format::json_patch ? patch::apply_json_patch : patch::apply_fhirpath_patch;
-    ANNALS_TRY(const std::string text, apply_patch(before.root(), document_.root(), limits));
+    ANNALS_TRY(const std::string text, patched(before.root(), body, limits, unfinished));
     ANNALS_TRY(json::Document after, parse_submitted(config, thread_parser(), text));
     ANNALS_TRY_VOID(check_kept(before.root(), after.root()));
     thread_parser().recycle(std::move(before));

@@ -21,7 +21,7 @@ constexpr int kTurnsMax = 1 << 14;
 /// How often it is applied in vain: only another loop, or a write that is not a rewrite, can be faster.
 constexpr int kAppliedMax = 1 << 10;
 
-/// How often the worker checks what it makes: a check may take long, and any write meanwhile makes it useless.
+/// How often the worker makes or checks it: that may take long, and any write meanwhile makes it useless.
 constexpr int kChecksMax = 16;
 
 /// The version that the next one is computed from, or why there is none.
@@ -83,7 +83,7 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
 Result<bool> make(const Service& service, const Request& request, const Rewrite& rewrite,
                   const storage::StoredVersion& base, SubmittedResource& resource,
                   Unfinished& unfinished) {
-    ANNALS_TRY(std::optional<json::Document> next, rewrite.make(base));
+    ANNALS_TRY(std::optional<json::Document> next, rewrite.make(base, unfinished));
     if (!next) {
         return false;
     }

@@ -18,6 +18,8 @@
 
 namespace annals::core {
 
+struct Unfinished;
+
 /// What is to be rewritten, and how.
 ///
 /// Lifetime: what it points to outlives the rewriting.
@@ -29,8 +31,10 @@ struct Rewrite {
     bool deleted_too = false;  ///< also rewrite a deleted resource, whose version has no body
 
     /// The resource that becomes the next version after `base`; none: no new version. May be called several
-    /// times.
-    std::function<Result<std::optional<json::Document>>(const storage::StoredVersion& base)> make;
+    /// times. `unfinished`: receives what would hold up the loop; the result is then meaningless.
+    std::function<Result<std::optional<json::Document>>(const storage::StoredVersion& base,
+                                                        Unfinished& unfinished)>
+        make;
 };
 
 /// Makes a new version, subject to If-Match, with the checks of every write, and answers as an update does; without a

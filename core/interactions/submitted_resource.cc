@@ -157,8 +157,13 @@ asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unf
         co_await loop.fetched(std::exchange(unfinished.unread, {}));
         co_return;
     }
-    Unfinished::Costly& costly = *unfinished.costly;
     const Definitions& definitions = service.definitions();
+    if (unfinished.patch != nullptr && !unfinished.patch->patched) {
+        Unfinished::CostlyPatch& patch = *unfinished.patch;
+        patch.patched = co_await definitions.worker().make<std::string>(loop, patch.apply);
+        co_return;
+    }
+    Unfinished::Costly& costly = *unfinished.costly;
     Result<validation::Report> report = co_await definitions.worker().make<validation::Report>(
         loop, [text = costly.text, &definitions]() -> Result<validation::Report> {
             ANNALS_TRY(const json::Document document, thread_parser().parse(*text));

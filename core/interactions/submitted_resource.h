@@ -16,6 +16,7 @@
 #include <asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,7 +55,11 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 /// has a budget of the same size. What takes more is left to the worker.
 inline constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
 
-/// What check_resource() left undone because it would have held up a loop: await finish(), and call it again with this.
+/// The same for the paths of a FHIRPath Patch.
+inline constexpr std::uint64_t kPatchStepsOnLoop = 1'000'000;
+
+/// What check_resource() or PatchDocument::apply() left undone because it would have held up a loop: await finish(), and call it
+/// again with this.
 struct Unfinished {
     /// A resource whose full validation takes more than kValidationStepsOnLoop.
     struct Costly {
@@ -63,12 +68,23 @@ struct Unfinished {
         std::optional<Result<void>> verdict;      ///< the worker's
     };
 
+    /// A patch whose paths take more than kPatchStepsOnLoop.
+    struct CostlyPatch {
+        std::shared_ptr<const std::string> body;     ///< of the version to patch; the worker's, too
+        std::function<Result<std::string>()> apply;  ///< owns what it uses
+        std::optional<Result<std::string>> patched;  ///< by the worker
+    };
+
     std::vector<Position> unread;  ///< stored definitions that are not in memory
     int times_looked = 0;          ///< how often some have been fetched
     std::unique_ptr<Costly> costly;
+    std::unique_ptr<CostlyPatch> patch;
 
     /// Whether something is left: the result is then meaningless.
-    bool any() const noexcept { return !unread.empty() || (costly != nullptr && !costly->verdict); }
+    bool any() const noexcept {
+        return !unread.empty() || (costly != nullptr && !costly->verdict) ||
+               (patch != nullptr && !patch->patched);
+    }
 
     /// For functions that take `unread`: null, so that they wait for the device, after kTimesLookedMax.
     std::vector<Position>* positions() noexcept {
@@ -76,7 +92,7 @@ struct Unfinished {
     }
 };
 
-/// Fetches the definitions, or has the worker check the resource. That may take long: callers first release the parsed resource,
+/// Fetches the definitions, or has the worker apply the patch or check the resource. That may take long: callers first release the parsed resource,
 /// which takes many times the memory of its text, if they can parse it again. Requires: unfinished.any().
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unfinished);

@@ -217,9 +217,13 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (stored.unread) {
         return later(&entry, {.positions = {info->position}});
     }
-    ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
-    const json::Value root = decision.document.root();
     Unfinished& check = checks_[&entry];
+    Result<json::Document> document = entry.patch->apply(config_, stored.body, check);
+    if (check.any()) {
+        return later(&entry, {.check = &check});
+    }
+    ANNALS_TRY(decision.document, std::move(document));
+    const json::Value root = decision.document.root();
     Result<EntryResource> patched = read_entry_resource(service_, root, type, {}, check);
     if (check.any()) {
         return later(&entry, {.check = &check});

@@ -226,8 +226,9 @@ class TransactionState {
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;
     std::optional<Unread> unread_;
-    std::unordered_map<const TransactionEntry*, Unfinished> checks_;  ///< of what PATCHes have made
-    std::optional<Sought> sought_;                                    ///< not used yet
+    std::unordered_map<const TransactionEntry*, Unfinished>
+        checks_;                                    ///< of PATCHes and what they have made
+    std::optional<Sought> sought_;                  ///< not used yet
     std::unordered_map<const void*, int> fetched_;  ///< how often, by criteria or entry
 };
 

@@ -188,8 +188,8 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     Rewrite rewrite;
     rewrite.type = target.type;
     rewrite.id = target.id;
-    rewrite.make =
-        [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
+    rewrite.make = [&](const storage::StoredVersion& base,
+                       Unfinished&) -> Result<std::optional<json::Document>> {
         ANNALS_TRY(const json::Document before, thread_parser().parse(base.body));
         const json::Value old = before.root()["meta"];
         ANNALS_TRY(const std::optional<std::string> changed, change_meta(old, meta, what));

@@ -46,8 +46,8 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
     rewrite.type = target.type;
     rewrite.id = target.id;
     rewrite.deleted_too = true;
-    rewrite.make =
-        [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
+    rewrite.make = [&](const storage::StoredVersion& base,
+                       Unfinished&) -> Result<std::optional<json::Document>> {
         if (base.info.version == found->version) {
             return std::optional<json::Document>();
         }

@@ -3,13 +3,16 @@
 
 #include "codec/patch/fhirpath_patch.h"
 
+#include "codec/fhirpath/fhirpath.h"
 #include "tests/codec/parse.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::patch {
@@ -429,6 +432,34 @@ TEST(FhirpathPatch, IsBounded) {
         fmt::format(R"("name":[{}])", names),
         {operation("delete", "Patient.name.where(%resource.name.where(family = 'x').exists())")});
     EXPECT_EQ(slow.code, Errc::invalid);
+}
+
+TEST(FhirpathPatch, TakesNoMoreStepsThanGranted) {
+    const std::string patient =
+        R"({"resourceType":"Patient","name":[{"family":"A"},{"family":"B"}]})";
+    const auto steps_of = [&](std::string_view path) {
+        const json::Document document = parse(patient);
+        fhirpath::Evaluator evaluator;
+        EXPECT_TRUE(evaluator.evaluate(*fhirpath::Expression::parse(path),
+                                       fhirpath::Item::resource(document.root())));
+        return evaluator.steps();
+    };
+    const std::string none = "Patient.name.where(family = 'x')";
+    const std::string removal = operation("delete", none);
+    // It looks for the list, and then for what is to hold it.
+    const std::string insertion =
+        insert("Patient.telecom", 0, R"("valueContactPoint":{"value":"1"})");
+    const auto steps = steps_of(none);
+    for (const auto& [operations, needed] :
+         std::vector<std::pair<std::vector<std::string>, std::uint64_t>>{
+             {{removal}, steps},
+             {{removal, removal}, 2 * steps},
+             {{insertion}, steps_of("Patient.telecom") + steps_of("Patient")}}) {
+        EXPECT_TRUE(patched(patient, operations, {.evaluation_steps_max = needed}));
+        const auto refused = patched(patient, operations, {.evaluation_steps_max = needed - 1});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::too_costly) << operations.front();
+    }
 }
 
 }  // namespace

@@ -67,9 +67,10 @@ class TerminologyWorker : public test::ServiceFixture {
         return request;
     }
 
-    core::Request patch_of_p(std::string_view operations) {
+    core::Request patch_of_p(std::string_view operations,
+                             std::string_view type = "application/json-patch+json") {
         core::Request request = request_of(core::HttpMethod::patch, "/Patient/p");
-        request.headers.push_back({"Content-Type", "application/json-patch+json"});
+        request.headers.push_back({"Content-Type", type});
         request.body = operations;
         return request;
     }
@@ -323,6 +324,86 @@ TEST_F(TerminologyWorker, ChecksWhatIsWrittenAndHasCostlyRulesWhileOthersAreAnsw
         EXPECT_EQ(answer.status, cases[i].status) << i << answer.body.substr(0, 500);
         EXPECT_TRUE(answer.says(cases[i].says)) << i << answer.body.substr(0, 500);
     }
+}
+
+/// Adds `active`, after operations whose paths take more than kPatchStepsOnLoop for a costly_patient() and lead to nothing.
+std::string costly_patch(
+    std::string_view path = "Patient.name.where(%resource.name.where(family = 'x').exists())") {
+    std::string operations;
+    for (int i = 0; i < 20; ++i) {
+        operations += fmt::format(R"({{"name":"operation","part":[{{"name":"type",)"
+                                  R"("valueCode":"delete"}},{{"name":"path",)"
+                                  R"("valueString":"{}"}}]}},)",
+                                  path);
+    }
+    return R"({"resourceType":"Parameters","parameter":[)" + operations +
+           R"({"name":"operation","part":[{"name":"type","valueCode":"add"},)"
+           R"({"name":"path","valueString":"Patient"},{"name":"name","valueString":"active"},)"
+           R"({"name":"value","valueBoolean":true}]}]})";
+}
+
+TEST_F(TerminologyWorker, AppliesCostlyPatchesWhileOthersAreAnswered) {
+    for (const std::string_view id : {"p", "q", "r", "s"}) {
+        ASSERT_EQ(send("PUT", fmt::format("/Patient/{}", id), costly_patient(id)).status, 201);
+    }
+    const auto bundle = [](std::string_view type, std::string_view url) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{{"resource":{},)"
+                           R"("request":{{"method":"PATCH","url":"{}"}}}}]}})",
+                           type, costly_patch(), url);
+    };
+    const std::string too_costly = costly_patch(
+        "Patient.name.where(%resource.name.where(%resource.name.where(family = 'x').exists())"
+        ".exists())");
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    std::vector<std::future<test::Answer>> patched;
+    patched.push_back(ask("PATCH", "/Patient/p", costly_patch()));
+    patched.push_back(ask("PATCH", "/Patient?_id=q", costly_patch()));
+    patched.push_back(ask("POST", "", bundle("transaction", "Patient/r")));
+    patched.push_back(ask("POST", "", bundle("batch", "Patient/s")));
+    auto refused = ask("PATCH", "/Patient/p", too_costly);
+    EXPECT_EQ(send("POST", "/Patient", R"({"resourceType":"Patient","active":true})").status, 201);
+    for (const std::future<test::Answer>& one : patched) {
+        EXPECT_EQ(one.wait_for(20ms), std::future_status::timeout);
+    }
+    EXPECT_EQ(refused.wait_for(20ms), std::future_status::timeout);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    for (std::future<test::Answer>& one : patched) {
+        const test::Answer answer = one.get();
+        EXPECT_EQ(answer.status, 200) << answer.body;
+    }
+    for (const std::string_view id : {"p", "q", "r", "s"}) {
+        EXPECT_TRUE(send("GET", fmt::format("/Patient/{}", id)).says(R"("active":true)")) << id;
+    }
+    const test::Answer answer = refused.get();
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_TRUE(answer.says("operation 0 (delete Patient.name.where(")) << answer.body;
+    EXPECT_TRUE(answer.says("the evaluation takes too many steps")) << answer.body;
+}
+
+TEST_F(TerminologyWorker, AppliesACostlyPatchToWhatIsThereByThen) {
+    ASSERT_EQ(send("PUT", "/Patient/p", costly_patient("p")).status, 201);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    const std::string operations = costly_patch();
+    const core::Request request = patch_of_p(operations, "application/fhir+json");
+    auto patched = begin(request);
+    on_loop([&] {
+        const auto base = store().current(*find_resource_type("Patient"), "p");
+        const Result<storage::StoredVersion> stored = store().load(*base);
+        ASSERT_TRUE(stored);
+        EXPECT_EQ(stored->pin.use_count(), 2) << "the segment's and this one";
+    });
+    EXPECT_EQ(
+        send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p","gender":"male"})").status,
+        200);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    const core::Response response = patched.get();
+    EXPECT_EQ(response.status, 200);
+    const std::string body = response.body.str();
+    EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
 }
 
 TEST_F(TerminologyWorker, EndsAHistoryBundleWhoseChecksTakeTooLong) {
