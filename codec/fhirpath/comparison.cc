@@ -299,10 +299,16 @@ bool Machine::equivalent(Range a, Range b, bool& out) {
     }
     // In any order; an item of b matches one of a only.
     std::vector<bool> taken(a.size() > 1 ? b.size() : 0);
+    std::uint32_t first = 0;  // all before it are taken
     for (std::uint32_t i = a.begin; i < a.end; ++i) {
+        while (first < taken.size() && taken[first]) {
+            ++first;
+        }
         bool found = false;
-        for (std::uint32_t k = 0; k < b.size() && !found; ++k) {
+        std::uint32_t skipped = 0;
+        for (std::uint32_t k = first; k < b.size() && !found; ++k) {
             if (!taken.empty() && taken[k]) {
+                ++skipped;
                 continue;
             }
             if (!equivalent_items(at(i), at(b.begin + k), found)) {
@@ -311,6 +317,9 @@ bool Machine::equivalent(Range a, Range b, bool& out) {
             if (found && !taken.empty()) {
                 taken[k] = true;
             }
+        }
+        if (!step(skipped / 8)) {
+            return false;
         }
         if (!found) {
             out = false;

@@ -89,6 +89,20 @@ TEST_F(FhirPath, CountsTheBytesOfTheTextsThatItReads) {
     }
 }
 
+TEST_F(FhirPath, CountsThePairsThatEquivalencePassesOver) {
+    std::string names = R"({"family":"x"})";
+    for (int i = 0; i < 2'000; ++i) {
+        names += R"(,{"family":"a"})";
+    }
+    use(R"({"resourceType":"Patient","name":[)" + names + "]}");
+    environment_.limits.steps = 100'000;
+    EXPECT_EQ(eval("name.family ~ name.family"), "[true]");
+    // The last item finds the first one; all others pass over those that have been found.
+    EXPECT_EQ(eval("name.family.tail().combine(name.family.first()) ~ name.family"), "too costly");
+    environment_.limits.steps = 1'000'000;
+    EXPECT_EQ(eval("name.family.tail().combine(name.family.first()) ~ name.family"), "[true]");
+}
+
 // Without bounds, each of these could take forever or use all memory.
 TEST_F(FhirPath, EndsHostileExpressionsSoon) {
     const std::string ten = "(0|1|2|3|4|5|6|7|8|9)";
