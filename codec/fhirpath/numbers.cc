@@ -126,6 +126,10 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
                                                 std::log(decimal_of(*given).to_double()));
             break;
         case Function::power:
+            // Up to twenty multiplications.
+            if (!step(50)) {
+                return false;
+            }
             result = power(number, decimal_of(*given));
             if (integer && given->kind() == Item::Kind::integer &&
                 !decimal_of(*given).is_negative()) {

@@ -89,6 +89,12 @@ TEST_F(FhirPath, CountsTheBytesOfTheTextsThatItReads) {
     }
 }
 
+TEST_F(FhirPath, CountsTheMultiplicationsOfPowers) {
+    environment_.limits.steps = 1'000;
+    EXPECT_EQ(eval("'" + std::string(50, 'a') + "'.toChars().all(1.5.abs() > 1)"), "[true]");
+    EXPECT_EQ(eval("'" + std::string(50, 'a') + "'.toChars().all(1.5.power(9) > 1)"), "too costly");
+}
+
 TEST_F(FhirPath, CountsThePairsThatEquivalencePassesOver) {
     std::string names = R"({"family":"x"})";
     for (int i = 0; i < 2'000; ++i) {
