@@ -92,8 +92,8 @@ struct Unfinished {
     }
 };
 
-/// Fetches the definitions, or has the worker apply the patch or check the resource. That may take long: callers first release the parsed resource,
-/// which takes many times the memory of its text, if they can parse it again. Requires: unfinished.any().
+/// Fetches the definitions, or has the worker apply the patch or check the resource. That may take long: callers first release the
+/// parsed resource, which takes many times the memory of its text, if they can parse it again. Requires: unfinished.any().
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<void> finish(const Service& service, Loop& loop, Unfinished& unfinished);
 

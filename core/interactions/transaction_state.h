@@ -226,8 +226,8 @@ class TransactionState {
     search::Pace turn_{kLongTurn};  ///< for conditional references, which may be very many
     bool in_turn_ = false;
     std::optional<Unread> unread_;
-    std::unordered_map<const TransactionEntry*, Unfinished>
-        checks_;                                    ///< of PATCHes and what they have made
+    /// Of PATCHes and what they have made.
+    std::unordered_map<const TransactionEntry*, Unfinished> checks_;
     std::optional<Sought> sought_;                  ///< not used yet
     std::unordered_map<const void*, int> fetched_;  ///< how often, by criteria or entry
 };
