@@ -109,8 +109,6 @@ struct Notifier::Impl : private storage::SettleListener {
             for (core::Notification& notification : dispatcher.advance(Clock::now())) {
                 send(std::move(notification));
             }
-            int running = 0;
-            curl_multi_perform(multi.get(), &running);
             const bool finished = finish();
             if (finished || dispatcher.has_more() || dispatcher.is_idle() != was_idle) {
                 continue;
@@ -123,6 +121,8 @@ struct Notifier::Impl : private storage::SettleListener {
             curl_multi_poll(multi.get(), nullptr, 0,
                             static_cast<int>(std::max<std::int64_t>(pause.count(), 0)), nullptr);
         }
+        // Responses that have arrived meanwhile count: otherwise these notifications would be repeated after the restart.
+        finish();
     }
 
     void send(core::Notification notification) {
@@ -153,8 +153,10 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_multi_add_handle(multi.get(), curl);
     }
 
-    /// Settles the requests that have ended; false if none has.
+    /// Sends and receives what is possible without waiting, and settles the requests that have ended; false if none has.
     bool finish() {
+        int running = 0;
+        curl_multi_perform(multi.get(), &running);
         bool any = false;
         int left = 0;
         while (const CURLMsg* const message = curl_multi_info_read(multi.get(), &left)) {

@@ -30,7 +30,7 @@ class Notifier {
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
 
-    /// Ends the thread; notifications in flight count as not delivered. Threads: one.
+    /// Ends the thread; notifications whose responses have not arrived by then count as not delivered. Threads: one.
     void stop();
 
     std::shared_ptr<const core::SubscriptionStats> stats() const;

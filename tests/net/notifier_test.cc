@@ -4,11 +4,15 @@
 
 #include "tests/support/guarded_server.h"
 #include "tests/support/hook_receiver.h"
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <latch>
+#include <thread>
 
 namespace annals::net {
 namespace {
@@ -238,6 +242,59 @@ TEST_F(NotifierTest, AReceiverThatNeverAnswersHoldsNoServerUp) {
     const auto begin = std::chrono::steady_clock::now();
     server_->server().stop();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);  // an attempt would take 30 seconds
+}
+
+class StoppedNotifierTest : public test::ServiceFixture {};
+
+TEST_F(StoppedNotifierTest, WhatWasAnsweredBeforeItStopsIsNotSentAgain) {
+    std::latch answers(1);
+    std::latch answered(1);
+    HookReceiver good([&](const ReceivedHook&, std::size_t, const auto& send) {
+        answers.wait();
+        send("HTTP/1.1 204 Yes\r\n\r\n");
+        answered.count_down();
+        return std::string();
+    });
+    std::latch fails(1);
+    HookReceiver bad([&](const ReceivedHook&, std::size_t, const auto&) {
+        fails.wait();
+        return std::string("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
+    });
+    const auto disk = std::make_shared<test::SimFileSystem>();
+    core::Config config;
+    config.subscriptions.enabled = true;
+    config.subscriptions.endpoints = {good.url(), bad.url()};
+    config.subscriptions.attempts = 1;
+    restart_on(disk);
+    restart(config);
+    core::Pings pings;
+    const auto shown = auth::ClientCertificate::open({});
+    const auto notifier = Notifier::begin(service(), *disk, pings, **shown);
+    ASSERT_TRUE(notifier);
+    for (const auto& [id, url] : {std::pair("good", good.url()), std::pair("bad", bad.url())}) {
+        const std::string target = fmt::format("/Subscription/{}", id);
+        EXPECT_EQ(send("PUT", target, hook(id, url)).status, 201);
+        EXPECT_TRUE(eventually([&] { return send("GET", target).says("\"active\""); }));
+    }
+    const Position written{
+        send("PUT", "/Patient/a", R"({"resourceType":"Patient","id":"a"})").position};
+    EXPECT_EQ(good.wait_for(1).size(), 1U);
+    EXPECT_EQ(bad.wait_for(1).size(), 1U);
+
+    // The notifier waits until the status "error" is durable. Meanwhile the other receiver answers, and then it is stopped.
+    disk->hold_syncs();
+    fails.count_down();
+    disk->await_held_sync();
+    answers.count_down();
+    answered.wait();
+    std::thread stopping([&] { (*notifier)->stop(); });
+    std::this_thread::sleep_for(50ms);  // Should stop() begin later, the answer is found anyway.
+    disk->release_syncs();
+    stopping.join();
+    const auto saved = core::Dispatcher::saved(service(), *disk);
+    ASSERT_TRUE(saved);
+    EXPECT_GE(saved->at("good"), written);
+    EXPECT_LT(saved->at("bad"), written);
 }
 
 TEST_F(NotifierTest, MetricsTellOfDeliveriesFailuresAndLags) {
