@@ -1,0 +1,66 @@
+// BusyWorkerFixture: a service whose worker for long answers can be kept busy, so that a test sees what waits for it.
+//
+// Threads: the test's.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/definitions.h"
+#include "core/exchange.h"
+#include "core/service.h"
+#include "core/terminology/worker.h"
+#include "tests/support/service_fixture.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
+
+#include <future>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace annals::test {
+
+class BusyWorkerFixture : public ServiceFixture {
+  protected:
+    /// Keeps the service's own worker busy until then.
+    std::future<Result<void>> occupy(std::promise<void>& until) {
+        std::future<Result<void>> busy;
+        on_loop([&] {
+            busy = asio::co_spawn(
+                loop().context(),
+                service().definitions().worker().run(loop(), [&] { until.get_future().wait(); }),
+                asio::use_future);
+        });
+        return busy;
+    }
+
+    std::future<Answer> ask(std::string_view method, std::string target, std::string body = {}) {
+        return std::async(
+            std::launch::async, [this, method, target = std::move(target), body = std::move(body)] {
+                return send(method, target, body, {{"Content-Type", "application/fhir+json"}});
+            });
+    }
+
+    core::Request request_of(core::HttpMethod method, std::string_view path) {
+        core::Request request;
+        request.method = method;
+        request.path = path;
+        request.base_url = kBaseUrl;
+        request.loop = &loop();
+        return request;
+    }
+
+    /// Handles it, before whatever is sent later. Lifetime: `request` until it is answered.
+    std::future<core::Response> begin(const core::Request& request) {
+        std::future<core::Response> answer;
+        on_loop([&] {
+            answer = asio::co_spawn(loop().context(), core::handle(service(), request),
+                                    asio::use_future);
+        });
+        on_loop([] {});  // it waits by now
+        return answer;
+    }
+};
+
+}  // namespace annals::test
