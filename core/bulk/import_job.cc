@@ -42,6 +42,9 @@ constexpr std::size_t kHistoryBytesMax = 8 << 20;
 constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kImportPause{200};
 
+/// How long a group of history entries may still take when the import is to stop: the progress is then saved behind it.
+constexpr std::chrono::seconds kStopGrace{2};
+
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
 /// The beginning of a gzip file, which is refused: it has no line offsets from which a restart could continue.
@@ -360,11 +363,21 @@ class ImportJob {
         text += "]}";
         json::Parser parser(kJsonWrappedDepthMax);
         ANNALS_TRY(const json::Document bundle, parse_submitted(service_.config(), parser, text));
+        using Clock = std::chrono::steady_clock;
         for (;;) {
-            const Result<Response> response =
-                loop_.run("import", request_, apply_history(service_, request_, bundle));
+            const auto is_overdue = [this, end = std::optional<Clock::time_point>()]() mutable {
+                if (!end && run_.stopping()) {
+                    end = Clock::now() + kStopGrace;
+                }
+                return end && Clock::now() >= *end;
+            };
+            const Result<Response> response = loop_.run(
+                "import", request_, apply_history(service_, request_, bundle), is_overdue);
             if (response && response->status == 200) {
                 return judge_history(response->body.str());
+            }
+            if (!response && response.error().code == Errc::timeout) {
+                return job_stopped();  // TakenLines finds what was written when it goes on
             }
             const bool overloaded =
                 !response || (response->failure && response->failure->code == Errc::overloaded);

@@ -3,13 +3,16 @@
 #include "core/bulk/import_job.h"
 #include "core/bulk/import_task.h"
 #include "core/jobs/jobs.h"
-#include "tests/support/service_fixture.h"
+#include "tests/support/busy_worker_fixture.h"
+#include "tests/support/costly_rules.h"
 #include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
+#include <future>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +24,7 @@ namespace {
 constexpr std::string_view kBegun =
     R"({"begun":"2020-01-01T00:00:00.000Z","input":0,"offset":0,"line":0,"position":0,"counts":[0],"files":{"done":[],"series":[],"bytes":0}})";
 
-class ImportJobTest : public test::ServiceFixture {
+class ImportJobTest : public test::BusyWorkerFixture {
   protected:
     ImportJobTest() {
         EXPECT_TRUE(files_.make_directory("j"));
@@ -31,11 +34,12 @@ class ImportJobTest : public test::ServiceFixture {
         order_.task = task_json(task);
     }
 
-    /// Continues from `saved` until it has been asked `windows` times whether to stop. Returns what it has saved then.
+    /// Continues from `saved` and is to stop in the window of that number. Returns what it has saved then.
     std::string run(std::string_view saved, const std::string& text, int windows) {
         files_.set_content("j/upload.ndjson", text);
         JobRun job("j", order_, "j", std::string(saved), files_,
-                   {.stopping = [&] { return --windows <= 0; }, .say = [](const std::string&) {}});
+                   {.stopping = [&] { return windows <= 1; },
+                    .say = [&](const std::string&) { --windows; }});
         static_cast<void>(import_job(service(), job));
         return job.saved();
     }
@@ -137,6 +141,31 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumb
     run(noted, text, 100);
     EXPECT_EQ(store().totals().versions, 6000U);
     EXPECT_EQ(send("GET", "/Patient/p0").etag, 3U);
+}
+
+TEST_F(ImportJobTest, StoppedWhileAnEntryWaitsToBeCheckedTakesEachEntryOnce) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
+    Config config;
+    config.validation = "full";
+    restart(config);
+    const auto entry = [](std::string_view id, std::string_view resource) {
+        return fmt::format(
+            "{{\"resource\":{},\"request\":{{\"method\":\"PUT\",\"url\":\"Patient/{}\"}}}}\n",
+            resource, id);
+    };
+    const std::string text = entry("a", R"({"resourceType":"Patient","id":"a","active":true})") +
+                             entry("p", test::costly_patient("p"));
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    auto stopped = std::async(std::launch::async, [&] { return run(kBegun, text, 1); });
+    EXPECT_EQ(stopped.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/p").status, 404);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    run(stopped.get(), text, 100);
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+    EXPECT_EQ(send("GET", "/Patient/p").etag, 1U);
 }
 
 TEST_F(ImportJobTest, ReadingAgainDeletesNothingThatWasWrittenAfterADeletionOfNothing) {
