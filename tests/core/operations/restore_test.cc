@@ -13,6 +13,7 @@
 #include <asio/use_future.hpp>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <memory>
@@ -250,17 +251,26 @@ TEST_F(RestoreOperationTest, EndsWhileWhatItRestoresWaitsToBeChecked) {
     full.validation = "full";
     Server other(full);
     EXPECT_EQ(other.send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
+    terminology::Worker& worker = other.service().definitions().worker();
+    std::promise<void> begun;
     std::promise<void> go_on;
     std::future<Result<void>> busy;
+    const auto wait = [&] {
+        begun.set_value();
+        go_on.get_future().wait();
+    };
     other.on_loop([&] {
-        busy = asio::co_spawn(other.loop().context(),
-                              other.service().definitions().worker().run(
-                                  other.loop(), [&] { go_on.get_future().wait(); }),
+        busy = asio::co_spawn(other.loop().context(), worker.run(other.loop(), wait),
                               asio::use_future);
     });
+    begun.get_future().wait();
     auto run = std::make_unique<RestoreRun>(other.service());
-    ASSERT_TRUE(run->start("nightly", {}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_TRUE(run->start("nightly", {}));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (worker.waiting() == 0 && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(worker.waiting(), 1U);
     EXPECT_TRUE(run->status().running);
     const auto ended = std::async(std::launch::async, [&] { run.reset(); });
     EXPECT_EQ(ended.wait_for(std::chrono::seconds(10)), std::future_status::ready);
