@@ -137,6 +137,21 @@ class SearchModel : public ::testing::Test {
         }
     }
 
+    // What the version is sorted by in an order by a date or number.
+    std::optional<std::int64_t> value_of(Position position, Column column, bool descending) const {
+        std::optional<std::int64_t> value;
+        for (const auto& interval : versions_[position.value - 1].entries.intervals) {
+            if (interval.column != column) {
+                continue;
+            }
+            const std::int64_t one = descending ? interval.high : interval.low;
+            if (!value || (descending ? one > *value : one < *value)) {
+                value = one;
+            }
+        }
+        return value;
+    }
+
     // Adds documents of the first type at the positions from 1 on, whose dates, in column 2, are all those below `count`, shuffled;
     // those at whose date `carries` is true have `term`.
     template <typename Carries>
