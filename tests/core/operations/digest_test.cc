@@ -106,7 +106,7 @@ TEST_F(DigestTest, ListsAFewVersionsWithTheirHashes) {
     EXPECT_EQ(node(fmt::format("{:016x}", digest_key("Patient/a") ^ 1)).sum.versions, 0U);
 }
 
-TEST_F(DigestTest, OfADamagedVersionIsThatOfNoSoundOne) {
+TEST_F(DigestTest, CountsADamagedVersionWithADigestOfItsOwnAndDoesNotListIt) {
     put_patient("a", "Flipped");
     put_patient("b");
     const std::string path = data() + "/segments/" + storage::segment_name(1);
