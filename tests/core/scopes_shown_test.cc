@@ -148,7 +148,8 @@ TEST_F(ScopesTest, GoThroughAHistoryInTurnsOfOneVersionAtLeast) {
         const std::string id = fmt::format("o{}", i);
         put("/Observation/" + id, observation(id, i == 2 ? "t" : "m", "text"));
     }
-    // Instants that do not ascend are put in order by another way than positions.
+    // An instant older than its neighbours': orders by instant then take fill_by_instant(), which once added a complete page
+    // again.
     const std::string old =
         R"({"resourceType":"Observation","id":"o5","meta":{"versionId":"1","lastUpdated":"2020-01-02T03:04:05Z"},)"
         R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/m"}})";
