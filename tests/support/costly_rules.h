@@ -25,9 +25,10 @@ inline std::string costly_profile() {
            rules + "]}]}}";
 }
 
-inline std::string costly_patient(std::string_view id, std::string_view first_name = "f",
+/// A Patient with `count` names, which claims the profile. `first_family`: that of its first name; the others' is "f".
+inline std::string costly_patient(std::string_view id, std::string_view first_family = "f",
                                   int count = 200) {
-    std::string names = fmt::format(R"({{"family":"{}"}})", first_name);
+    std::string names = fmt::format(R"({{"family":"{}"}})", first_family);
     for (int i = 1; i < count; ++i) {
         names += R"(,{"family":"f"})";
     }
