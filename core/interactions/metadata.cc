@@ -53,7 +53,10 @@ asio::awaitable<Response> metadata(const Service& service, const Request& reques
         require_search(service, request, *find_resource_type("CodeSystem"), Extent::all);
     const bool stored = static_cast<bool>(all);
     if (stored) {
-        co_await fetch_definitions(service, request, target);
+        Result<void> fetched = co_await fetch_definitions(service, request, target);
+        if (!fetched) {
+            co_return std::move(fetched.error());
+        }
     }
     Response response =
         answer(service, request,

@@ -60,7 +60,10 @@ class Search {
         Result<void> read = read_request();
         while (!unread_.empty() || !put_off_.work.empty()) {
             if (unread_.empty()) {
-                co_await take_apart_elsewhere();
+                Result<void> done = co_await take_apart_elsewhere();
+                if (!done) {
+                    co_return std::move(done.error());
+                }
             } else {
                 co_await request_.loop->fetched(std::exchange(unread_, {}));
                 put_off_ = {};
@@ -117,10 +120,10 @@ class Search {
 
   private:
     // Processes large value sets and code systems on another thread. Whatever is left afterwards, even for lack of a
-    // thread, is done on this one.
-    asio::awaitable<void> take_apart_elsewhere() {
+    // thread, is done on this one. Errors: overloaded: nobody waits for the result any more.
+    asio::awaitable<Result<void>> take_apart_elsewhere() {
         puts_off_ = false;
-        const Result<void> done = co_await service_.definitions().worker().run(
+        Result<void> done = co_await service_.definitions().worker().run(
             *request_.loop, [work = std::exchange(put_off_, {}).work, &service = service_,
                              at = snapshot_->position()] {
                 search::Snapshot snapshot(service.store(), at);
@@ -129,7 +132,10 @@ class Search {
                     one(stored);
                 }
             });
-        static_cast<void>(done);
+        if (!done && request_.loop->given_up()) {
+            co_return done;
+        }
+        co_return Result<void>();
     }
 
     // Adds the resources included with the page's matches to the content.

@@ -151,8 +151,8 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
     return found;
 }
 
-asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
-                                        const Target& target) {
+asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Request& request,
+                                                const Target& target) {
     if (target.level == Level::instance_operation) {
         co_await fetch_newest(service, request, target.type, target.id);
     }
@@ -161,14 +161,18 @@ asio::awaitable<void> fetch_definitions(const Service& service, const Request& r
         Result<std::vector<Position>> unread =
             co_await definitions.worker().make<std::vector<Position>>(
                 *request.loop, [&definitions] { return definitions.read_resident(); });
+        if (!unread && request.loop->given_up()) {
+            co_return std::move(unread.error());
+        }
         if (!unread) {
             unread = definitions.read_resident();  // It is too busy.
         }
         if (unread->empty()) {
-            co_return;
+            break;
         }
         co_await request.loop->fetched(*std::move(unread));
     }
+    co_return Result<void>();
 }
 
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,

@@ -51,9 +51,9 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
                                       TerminologyAnswer answer);
 
 /// Fetches in advance what would otherwise be read later: the newest version of an instance, and all
-/// definitions stored since the last look-up.
-asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
-                                        const Target& target);
+/// definitions stored since the last look-up. Errors: overloaded: nobody waits for the answer any more.
+asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Request& request,
+                                                const Target& target);
 
 /// The response to a request: what `answer` makes of what `read` reads, after fetch_definitions(); or an error.
 template <typename Asked>
@@ -61,7 +61,10 @@ asio::awaitable<Response> answer_asked(
     const Service& service, const Request& request, const Target& target,
     Result<Asked> (*read)(const Service&, const Request&, const Target&),
     Result<std::string> (*answer)(terminology::Session&, const Asked&)) {
-    co_await fetch_definitions(service, request, target);
+    Result<void> fetched = co_await fetch_definitions(service, request, target);
+    if (!fetched) {
+        co_return std::move(fetched.error());
+    }
     Result<Asked> asked = read(service, request, target);
     if (!asked) {
         co_return std::move(asked.error());

@@ -208,7 +208,10 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
             co_return answer_deleted(service, target.id, *stored);
         }
     }
-    co_await fetch_definitions(service, request, target);
+    Result<void> fetched = co_await fetch_definitions(service, request, target);
+    if (!fetched) {
+        co_return std::move(fetched.error());
+    }
     Result<Found> found =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
             return run(service, request, target, stored, unread);

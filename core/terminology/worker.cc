@@ -61,6 +61,9 @@ void Worker::work() {
 
 // The loop polls instead of being notified, so that nothing is sent to a loop that may be gone.
 asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
+    if (loop.given_up()) {
+        co_return Error{Errc::overloaded};
+    }
     auto task = std::make_shared<Task>();
     task->work = std::move(work);
     Result<void> submitted = submit(task);

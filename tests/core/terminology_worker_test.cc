@@ -104,14 +104,16 @@ TEST_F(TerminologyWorker, DropsWhatHasNotBegunWhenItsLoopGivesUp) {
     auto second_run = run([second] { *second = true; });
     on_loop([&] { loop().give_up(); });
     EXPECT_EQ(second_run.wait_for(10s), std::future_status::ready);
-    EXPECT_EQ(first_run.wait_for(0s), std::future_status::timeout)
-        << "what has begun may use what its caller holds";
+    EXPECT_EQ(first_run.wait_for(0s), std::future_status::timeout) << "what has begun is awaited";
     go_on.set_value();
     EXPECT_TRUE(first_run.get());
     const Result<void> dropped = second_run.get();
     ASSERT_FALSE(dropped);
     EXPECT_EQ(dropped.error().code, Errc::overloaded);
     EXPECT_FALSE(*second);
+    bool third = false;
+    EXPECT_FALSE(run([&third] { third = true; }).get());
+    EXPECT_FALSE(third) << "nothing begins from then on";
 }
 
 TEST_F(TerminologyWorker, LooksAtLargeResourcesWhileOthersAreAnswered) {
@@ -286,6 +288,31 @@ TEST_F(TerminologyWorker, TakesWhatSearchesNameApartWhileOthersAreAnswered) {
         EXPECT_TRUE(found.get().says(R"("total":1)")) << asked;
         first = false;
     }
+}
+
+TEST_F(TerminologyWorker, IsNotReplacedByALoopThatHasGivenUp) {
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+    ASSERT_EQ(send("PUT", "/ValueSet/v",
+                   fmt::format(R"({{"resourceType":"ValueSet","id":"v","url":"http://s/v",)"
+                               R"("status":"active","description":"{}",)"
+                               R"("compose":{{"include":[{{"system":"http://s/s",)"
+                               R"("concept":[{{"code":"a"}}]}}]}}}})",
+                               long_text))
+                  .status,
+              201);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    core::Request to_search = request_of(core::HttpMethod::get, "/Observation");
+    to_search.query = "code:in=http://s/v";
+    auto found = begin(to_search);
+    core::Request to_describe = request_of(core::HttpMethod::get, "/metadata");
+    to_describe.query = "mode=terminology";
+    auto described = begin(to_describe);
+    on_loop([&] { loop().give_up(); });
+    EXPECT_EQ(found.get().status, 503) << "the value set is not taken apart on the loop";
+    EXPECT_EQ(described.get().status, 503) << "definitions are not read on the loop";
+    go_on.set_value();
+    busy.wait();
 }
 
 }  // namespace
