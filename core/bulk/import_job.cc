@@ -379,10 +379,12 @@ class ImportJob {
             if (!response && response.error().code == Errc::timeout) {
                 return job_stopped();  // TakenLines finds what was written when it goes on
             }
-            const bool overloaded =
-                !response || (response->failure && response->failure->code == Errc::overloaded);
-            if (!overloaded) {
+            if (response) {
+                // Some entries may be written. Once they are visible, going back to the last checkpoint takes none twice.
                 ANNALS_TRY_VOID(check_store());
+                ANNALS_TRY_VOID(settle(store_.last_ticket()));
+                ANNALS_TRY_VOID(pause());
+                return Error{Errc::overloaded};
             }
             ANNALS_TRY_VOID(pause());
         }
@@ -485,14 +487,18 @@ Result<JobResult> import_job(const Service& service, JobRun& run) {
     for (;;) {
         Result<JobResult> result = ImportJob(service, run).work();
         const storage::WriteState state = service.store().write_state();
-        if (result || result.error().code != Errc::no_store || run.stopping() ||
-            state == storage::WriteState::failed || state == storage::WriteState::read_only) {
+        const bool passes = !result && (result.error().code == Errc::no_store ||
+                                        result.error().code == Errc::overloaded);
+        if (!passes || run.stopping() || state == storage::WriteState::failed ||
+            state == storage::WriteState::read_only) {
             return result;
         }
-        // The disk is full: tries again from the last checkpoint later.
-        run.say("waiting for space on the disk");
-        for (int i = 0; i < 5 && !run.stopping(); ++i) {
-            std::this_thread::sleep_for(kImportPause);
+        // Tries again from the last checkpoint.
+        if (result.error().code == Errc::no_store) {
+            run.say("waiting for space on the disk");
+            for (int i = 0; i < 5 && !run.stopping(); ++i) {
+                std::this_thread::sleep_for(kImportPause);
+            }
         }
     }
 }

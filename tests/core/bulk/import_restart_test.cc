@@ -2,20 +2,27 @@
 
 #include "core/bulk/import_job.h"
 #include "core/bulk/import_task.h"
+#include "core/definitions.h"
 #include "core/jobs/jobs.h"
+#include "core/terminology/worker.h"
 #include "tests/support/busy_worker_fixture.h"
 #include "tests/support/costly_rules.h"
 #include "tests/support/sim_file_system.h"
 
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace annals::core {
 namespace {
@@ -143,27 +150,66 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumb
     EXPECT_EQ(send("GET", "/Patient/p0").etag, 3U);
 }
 
-TEST_F(ImportJobTest, StoppedWhileAnEntryWaitsToBeCheckedTakesEachEntryOnce) {
-    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
-    Config config;
-    config.validation = "full";
-    restart(config);
-    const auto entry = [](std::string_view id, std::string_view resource) {
+/// Of entries without version numbers, some of which wait for the worker.
+class ImportOfCostlyEntries : public ImportJobTest {
+  protected:
+    ImportOfCostlyEntries() {
+        EXPECT_EQ(send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
+        Config config;
+        config.validation = "full";
+        restart(config);
+    }
+
+    static std::string entry(std::string_view id, std::string_view resource) {
         return fmt::format(
             "{{\"resource\":{},\"request\":{{\"method\":\"PUT\",\"url\":\"Patient/{}\"}}}}\n",
             resource, id);
-    };
-    const std::string text = entry("a", R"({"resourceType":"Patient","id":"a","active":true})") +
-                             entry("p", test::costly_patient("p"));
+    }
+
+    const std::string text_ = entry("a", R"({"resourceType":"Patient","id":"a","active":true})") +
+                              entry("p", test::costly_patient("p"));
+};
+
+TEST_F(ImportOfCostlyEntries, StoppedWhileOneWaitsTakesEachOnce) {
     std::promise<void> go_on;
     auto busy = occupy(go_on);
-    auto stopped = std::async(std::launch::async, [&] { return run(kBegun, text, 1); });
+    auto stopped = std::async(std::launch::async, [&] { return run(kBegun, text_, 1); });
     EXPECT_EQ(stopped.wait_for(std::chrono::seconds(10)), std::future_status::ready);
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
     EXPECT_EQ(send("GET", "/Patient/p").status, 404);
     go_on.set_value();
     EXPECT_TRUE(busy.get());
-    run(stopped.get(), text, 100);
+    run(stopped.get(), text_, 100);
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+    EXPECT_EQ(send("GET", "/Patient/p").etag, 1U);
+}
+
+TEST_F(ImportOfCostlyEntries, TakesEachOnceWhileTheWorkerTakesNothingMore) {
+    std::vector<std::future<Result<void>>> others;
+    const auto leave_to_worker = [&](std::function<void()> work) {
+        on_loop([&] {
+            others.push_back(asio::co_spawn(
+                loop().context(), service().definitions().worker().run(loop(), std::move(work)),
+                asio::use_future));
+        });
+    };
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    leave_to_worker([&] {
+        begun.set_value();
+        go_on.get_future().wait();
+    });
+    begun.get_future().wait();
+    for (int i = 0; i < 64; ++i) {
+        leave_to_worker([] {});
+    }
+    auto imported = std::async(std::launch::async, [&] { return run(kBegun, text_, 100); });
+    EXPECT_EQ(imported.wait_for(std::chrono::seconds(1)), std::future_status::timeout);
+    go_on.set_value();
+    for (std::future<Result<void>>& other : others) {
+        EXPECT_TRUE(other.get());
+    }
+    imported.get();
     EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
     EXPECT_EQ(send("GET", "/Patient/p").etag, 1U);
 }
