@@ -30,7 +30,12 @@ constexpr bool is_digits(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// `c`, an ASCII letter in upper case.
+/// `c`, in lower case if it is an ASCII letter.
+constexpr char ascii_lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+/// `c`, in upper case if it is an ASCII letter.
 constexpr char ascii_upper(char c) noexcept {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "core/base/ascii.h"
+
 #include <algorithm>
 #include <charconv>
 #include <concepts>
@@ -18,11 +20,6 @@ namespace annals {
 
 /// What some programs write before text in UTF-8. Readers of JSON may ignore it (RFC 8259 section 8.1).
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-/// `c`, an ASCII letter in lower case.
-constexpr char ascii_lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
 
 /// `text` with its ASCII letters in lower case.
 inline std::string ascii_lower(std::string_view text) {
@@ -73,8 +70,7 @@ inline constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
 /// Whether `text` is a token, as the names of headers and media types are.
 inline bool is_token(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
-               kTokenMarks.find(c) != std::string_view::npos;
+        return is_letter_or_digit(c) || kTokenMarks.find(c) != std::string_view::npos;
     });
 }
 

@@ -315,11 +315,13 @@ Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTas
 asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
                                         BundleType type, const json::Document& bundle,
                                         std::chrono::steady_clock::time_point end) {
-    if (type == BundleType::batch) {
-        return run_batch(service, request, bundle, end);
-    }
-    if (type == BundleType::transaction) {
-        return run_transaction(service, request, bundle, end);
+    switch (type) {
+        case BundleType::batch:
+            return run_batch(service, request, bundle, end);
+        case BundleType::transaction:
+            return run_transaction(service, request, bundle, end);
+        case BundleType::history:
+            break;
     }
     return apply_history(service, request, bundle, end);
 }

@@ -1,5 +1,7 @@
 #include "core/interactions/media_type.h"
 
+#include "core/base/ascii.h"
+
 #include <algorithm>
 
 namespace annals::core {
@@ -40,7 +42,7 @@ int read_quality(std::string_view text) noexcept {
     int quality = whole == "1" ? kQualityMax : 0;
     int place = kQualityMax / 10;
     for (const char c : fraction) {
-        if (c < '0' || c > '9') {
+        if (!is_digit(c)) {
             return kQualityMax;
         }
         quality += (c - '0') * place;

@@ -1,5 +1,6 @@
 #include "core/packages/packages.h"
 
+#include "core/base/ascii.h"
 #include "core/base/log.h"
 #include "core/base/parts.h"
 #include "core/base/text_map.h"
@@ -49,7 +50,7 @@ bool is_older(std::string_view a, std::string_view b) {
         }
     }
     const auto is_label = [](std::string_view rest) {
-        return !rest.empty() && (rest.front() < '0' || rest.front() > '9');
+        return !rest.empty() && !is_digit(rest.front());
     };
     return a.empty() ? !b.empty() && !is_label(b) : is_label(a);
 }

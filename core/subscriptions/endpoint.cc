@@ -1,5 +1,6 @@
 #include "core/subscriptions/endpoint.h"
 
+#include "core/base/ascii.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -20,10 +21,9 @@ bool is_host(std::string_view host) noexcept {
         host = host.substr(1, host.size() - 2);
     }
     return !host.empty() && std::all_of(host.begin(), host.end(), [address](char c) {
-        const bool digit = c >= '0' && c <= '9';
-        const bool hex = digit || (c >= 'a' && c <= 'f');
+        const bool hex = is_digit(c) || (c >= 'a' && c <= 'f');
         return address ? hex || c == ':' || c == '.'
-                       : digit || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+                       : is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
     });
 }
 
