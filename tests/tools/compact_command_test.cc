@@ -74,10 +74,13 @@ TEST(CompactCommand, SaysWhatItHasRemovedAlsoIfItThenMeetsDamage) {
     bytes[bytes.size() / 2] ^= 1;
     test::write_whole_file(segment, bytes);
 
-    const Finished done = compact(data, {"--max-history-versions", "1"});
+    // Both into one pipe, which shows their order.
+    const Finished done = test::run_program(
+        "/bin/sh",
+        {"-c", R"("$0" compact --data "$1" --max-history-versions 1 2>&1)", kBinary, data});
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_NE(done.errors.find("annals: segments/0000000001.seg: offset "), std::string::npos)
-        << done.errors;
+    EXPECT_NE(done.output.find("annals: segments/0000000001.seg: offset "), std::string::npos)
+        << done.output;
     EXPECT_TRUE(done.output.starts_with("history: ")) << done.output;
     EXPECT_FALSE(done.output.starts_with("history: 0 ")) << done.output;
 }

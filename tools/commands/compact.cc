@@ -73,6 +73,7 @@ Result<std::string> run(const Wanted& wanted, const core::Config& config,
                            cleaned.resources)
                    .c_str(),
                stdout);
+    std::fflush(stdout);
     store->compact(true);
     auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
     // In MiB, so that the rate is readable.
