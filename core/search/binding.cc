@@ -17,7 +17,9 @@ using storage::SearchRun;
 using BoundKind = BoundPlan::Kind;
 
 // The cost of a term's look-up, in links or keys scanned.
-constexpr std::size_t kLookUpCost = 8;
+constexpr std::uint64_t kLookUpCost = 8;
+// The cost of adding a text's documents to a set, besides the one for each document, in steps of collecting.
+constexpr std::uint64_t kTextCost = 4;
 // How many texts' postings are counted for an estimate; if there are more, this many are sampled.
 constexpr std::uint32_t kTextSamples = 32;
 // Testing a document searches all postings: if there are more than this, their documents are gathered first.
@@ -40,6 +42,10 @@ std::uint64_t sum_of(std::uint32_t count, SizeOf size_of) {
         sum += size_of(static_cast<std::uint32_t>(std::uint64_t{count} * i / samples));
     }
     return samples == 0 ? 0 : sum * count / samples;
+}
+
+std::uint32_t bounded_work(std::uint64_t work) {
+    return static_cast<std::uint32_t>(std::min(work, kWorkMax));
 }
 
 BoundPlan nothing_at_all() {
@@ -94,6 +100,16 @@ BoundPlan of_terms(const Terms& terms, const SearchRun& run, TermOf term_of) {
     return of_postings(std::move(found), run);
 }
 
+// Estimates the cost and the result of a condition on `count` texts, of which `text_at` gives the indexes.
+template <typename TextAt>
+void estimate_texts(BoundPlan& condition, const SearchRun& run, std::size_t count, TextAt text_at) {
+    const std::uint64_t documents = sum_of(static_cast<std::uint32_t>(count), [&](std::uint32_t i) {
+        return std::uint64_t{run.text_postings(text_at(i)).size()};
+    });
+    condition.estimate = bounded(documents, run);
+    condition.work = bounded_work(documents + kTextCost * count);
+}
+
 BoundPlan of_texts(Column column, SearchRun::TextRange range, const SearchRun& run) {
     if (range.first == range.last) {
         return nothing_at_all();
@@ -102,11 +118,8 @@ BoundPlan of_texts(Column column, SearchRun::TextRange range, const SearchRun& r
     condition.kind = BoundKind::texts;
     condition.column = column;
     condition.text_range = range;
-    condition.estimate =
-        bounded(sum_of(range.last - range.first,
-                       [&](std::uint32_t i) { return run.text_postings(range.first + i).size(); }),
-                run);
-    condition.work = condition.estimate;
+    estimate_texts(condition, run, range.last - range.first,
+                   [&](std::uint32_t i) { return range.first + i; });
     return condition;
 }
 
@@ -119,11 +132,7 @@ BoundPlan of_chosen(const Plan& plan, const std::shared_ptr<const SearchRun>& ru
     if (chosen.empty()) {
         return nothing_at_all();
     }
-    condition.estimate =
-        bounded(sum_of(static_cast<std::uint32_t>(chosen.size()),
-                       [&](std::uint32_t i) { return run->text_postings(chosen[i]).size(); }),
-                *run);
-    condition.work = condition.estimate;
+    estimate_texts(condition, *run, chosen.size(), [&](std::uint32_t i) { return chosen[i]; });
     return condition;
 }
 
@@ -150,7 +159,7 @@ BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& ru
         least = std::min(least, part.estimate);
     }
     condition.estimate = kind == BoundKind::all_of ? least : bounded(sum, run);
-    condition.work = static_cast<std::uint32_t>(std::min(work, kWorkMax));
+    condition.work = bounded_work(work);
     condition.parts = std::move(parts);
     return condition;
 }
@@ -230,7 +239,7 @@ BoundPlan of_has(const SearchRun& run, const KeySet& keys) {
     condition.keys = &keys;
     condition.links = run.links(names_column());
     condition.estimate = bounded(keys.size(), run);
-    condition.work = run.size();
+    condition.work = bounded_work(kLookUpCost * run.size());
     return condition;
 }
 
@@ -255,9 +264,19 @@ bool has_nothing(const std::vector<BoundPlan>& parts) noexcept {
 
 BoundPlan of_parts(const Plan& plan, std::vector<BoundPlan> parts, const SearchRun& run) {
     switch (plan.kind) {
-        case Plan::Kind::all_of:
-            return has_nothing(parts) ? nothing_at_all()
-                                      : join(BoundKind::all_of, std::move(parts), run);
+        case Plan::Kind::all_of: {
+            if (has_nothing(parts)) {
+                return nothing_at_all();
+            }
+            BoundPlan condition = join(BoundKind::all_of, std::move(parts), run);
+            // Sets of bits are cleared and intersected as a whole, however few documents there are.
+            const auto sets = std::ranges::count_if(condition.parts, [&](const BoundPlan& part) {
+                return part.estimate > DocumentSet::list_max(run.size());
+            });
+            condition.work = bounded_work(condition.work +
+                                          static_cast<std::uint64_t>(sets) * (run.size() / 128));
+            return condition;
+        }
         case Plan::Kind::any_of:
             std::erase_if(parts,
                           [](const BoundPlan& part) { return part.kind == BoundKind::nothing; });

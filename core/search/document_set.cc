@@ -20,9 +20,13 @@ std::uint64_t bits_below(std::uint32_t count) noexcept {
 
 }  // namespace
 
+std::size_t DocumentSet::list_max(std::uint32_t universe) noexcept {
+    return std::max<std::size_t>(kListMin, universe / kBitsPerEntry);
+}
+
 void DocumentSet::reset(std::uint32_t universe) {
     universe_ = universe;
-    list_max_ = std::max<std::size_t>(kListMin, universe / kBitsPerEntry);
+    list_max_ = list_max(universe);
     dense_ = false;
     list_.clear();
     words_.clear();

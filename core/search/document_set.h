@@ -19,6 +19,9 @@ namespace annals::core::search {
 /// Documents below `universe`. Filled by add() in any order, then sealed; may be read once it is sealed.
 class DocumentSet {
   public:
+    /// How many documents a set of a run of `universe` has at most as a list; larger ones are bits.
+    static std::size_t list_max(std::uint32_t universe) noexcept;
+
     /// Clears it, for a run of `universe` documents.
     void reset(std::uint32_t universe);
 

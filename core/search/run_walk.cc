@@ -32,8 +32,6 @@ constexpr std::uint64_t kPartsAtOnce = 8;
 // Conditions that take more steps to collect (over a tenth of a second) are tested document by document, which can be
 // interrupted.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
-// The same for many conditions: those on texts take longer.
-constexpr std::uint32_t kCollectedOfManyMax = 1'000'000;
 
 // At most this many conditions are applied to a whole set; the others are tested document by document.
 constexpr std::size_t kRestrictedMax = 16;
@@ -360,11 +358,6 @@ void RunWalk::count_intervals() {
     }
 }
 
-// The number of steps of collecting that may be taken without checking the clock.
-std::uint32_t RunWalk::collected_max() const noexcept {
-    return has_many_parts() ? kCollectedOfManyMax : kCollectedMax;
-}
-
 // Counts the run without testing document by document, if possible.
 bool RunWalk::count_at_once() {
     Open& open = *open_;
@@ -389,7 +382,7 @@ bool RunWalk::count_at_once() {
             return true;
         }
     }
-    if (condition.work > collected_max()) {
+    if (condition.work > kCollectedMax) {
         return false;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
@@ -413,7 +406,7 @@ void RunWalk::choose_driver() {
     const double needed = static_cast<double>(std::min<std::uint64_t>(
         wanted_.limit - std::min<std::uint64_t>(wanted_.limit, count_), run.size()));
     const std::optional<std::size_t> driver =
-        best_driver(parts, size, (open.last - open.first) / size, needed, collected_max());
+        best_driver(parts, size, (open.last - open.first) / size, needed, kCollectedMax);
     open.driver = driver ? parts[*driver] : nullptr;
     // Without a limit, conditions are applied to the whole set rather than tested.
     const bool takes_all = needed >= size;
@@ -433,7 +426,7 @@ void RunWalk::choose_driver() {
     }
     if (open.set != nullptr && takes_all) {
         std::size_t restricted = 0;
-        std::uint32_t work_left = collected_max();
+        std::uint32_t work_left = kCollectedMax;
         std::erase_if(parts, [&](const BoundPlan* part) {
             if (part->costly || restricted == kRestrictedMax || part->work > work_left) {
                 return false;

@@ -58,7 +58,6 @@ class RunWalk {
     bool bind_to(std::size_t run, const Pace& pace);
     void close();
     bool is_over(const Pace& pace);
-    std::uint32_t collected_max() const noexcept;
     bool count_at_once();
     void count_living();
     void count_intervals();

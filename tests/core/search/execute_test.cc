@@ -337,9 +337,9 @@ TEST_F(SearchModel, ComesToTheSameInTurns) {
     }
 }
 
-// How many turns it takes to find everything if each is over before it begins.
-int turns_of(Execution& execution) {
-    execution.want({});
+// How many turns it takes to find what is wanted, or everything, if each is over before it begins.
+int turns_of(Execution& execution, const Wanted& wanted = {}) {
+    execution.want(wanted);
     const Pace pace{std::chrono::microseconds(1)};
     for (int turns = 1;; ++turns) {
         const Result<bool> done = execution.advance(pace);
@@ -390,13 +390,14 @@ TEST_F(SearchModel, ReckonsTheNegationOfVeryMuchWorkAsVeryMuch) {
 
 // Where everything is needed, a whole set is tested in one go only if that doesn't take long.
 TEST_F(SearchModel, TestsVeryManyConditionsInTurns) {
-    constexpr std::uint64_t kDocuments = 20'000;
+    constexpr std::uint64_t kDocuments = 40'000;
+    constexpr std::size_t kPrefixes = 400;
     const TypeId type = types_.front();
     const Term rare = token(column(0), "rare");
     std::vector<storage::SearchEntries> entries(kDocuments);
     std::vector<storage::IndexedDocument> documents;
     for (std::uint64_t i = 0; i < kDocuments; ++i) {
-        entries[i].add_text(column(1), std::string(150, 'a'));
+        entries[i].add_text(column(1), std::string(kPrefixes, 'a') + std::to_string(i));
         if (i % 10 == 0) {
             entries[i].terms.push_back(rare);
         }
@@ -404,14 +405,47 @@ TEST_F(SearchModel, TestsVeryManyConditionsInTurns) {
     }
     index_.add(type, documents);
     std::vector<Plan> prefixes;
-    for (std::size_t size = 1; size <= 150; ++size) {
+    for (std::size_t size = 1; size <= kPrefixes; ++size) {
         prefixes.push_back(begins_with(column(1), std::string(size, 'a')));
     }
     const Plan plan = all_of(parts(carrying({rare}), any_of(std::move(prefixes))));
     Snapshot own = snapshot(Position{kDocuments});
     Execution execution(own, type, plan);
-    EXPECT_GT(turns_of(execution), 150 + 400);  // Binding takes one for each condition.
+    EXPECT_GT(turns_of(execution), 400 + 1000);  // Binding takes one for each condition.
     EXPECT_EQ(execution.matches().size(), kDocuments / 10);
+}
+
+// Collecting their millions of intervals takes some milliseconds, testing each of them with each document seconds.
+TEST_F(SearchModel, CollectsWhatMeetsOneOfManyIntervals) {
+    constexpr std::uint64_t kDocuments = 20'000;
+    const TypeId type = types_.front();
+    const Term rare = token(column(0), "rare");
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        entries[i].intervals.push_back({column(2), 0, 0});
+        if (i % 10 == 0) {
+            entries[i].terms.push_back(rare);
+        }
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+    std::vector<Plan> intervals;
+    for (std::int64_t i = 1; i <= 150; ++i) {
+        intervals.push_back(interval(column(2), Comparison::gt, {-i, -i}));
+    }
+    const Plan any = any_of(std::move(intervals));
+    const Plan rare_too = all_of(parts(carrying({rare}), any));
+    for (const Plan* const plan : {&any, &rare_too}) {
+        const std::uint64_t expected = plan == &any ? kDocuments : kDocuments / 10;
+        for (const bool count_only : {false, true}) {
+            Snapshot own = snapshot(Position{kDocuments});
+            Execution execution(own, type, *plan);
+            // Binding takes a turn for each condition.
+            EXPECT_LT(turns_of(execution, {.count_only = count_only}), 150 + 60);
+            EXPECT_EQ(execution.count(), expected);
+        }
+    }
 }
 
 // One condition that consists of very many is collected rather than tested with each document.
