@@ -68,6 +68,7 @@ struct OrderedWalk::Lane {
     Column column_id = 0;
     storage::IntervalColumn column;
     bool descending = false;
+    std::int64_t latest = INT64_MAX;  // downwards: what ends later comes before the edge
 
     // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` remain.
     std::size_t shorter = 0;
@@ -106,8 +107,10 @@ struct OrderedWalk::Lane {
     }
 
     void push(std::uint32_t interval) {
-        heap.push_back({column.all.high[interval], column.all.document[interval]});
-        std::push_heap(heap.begin(), heap.end(), is_earlier);
+        if (column.all.high[interval] <= latest) {
+            heap.push_back({column.all.high[interval], column.all.document[interval]});
+            std::push_heap(heap.begin(), heap.end(), is_earlier);
+        }
     }
 
     // The next candidate; false at the end.
@@ -233,6 +236,7 @@ void OrderedWalk::open_lanes() {
             // What begins after the edge's end also ends after it.
             lane->shorter = lane->shorter_end;
             if (edge_.value != 0) {
+                lane->latest = edge_value_;
                 const auto after = std::ranges::upper_bound(shorter, edge_value_);
                 lane->shorter = std::clamp(static_cast<std::size_t>(after - shorter.begin()),
                                            lane->shorter_begin, lane->shorter_end);
@@ -244,7 +248,7 @@ void OrderedWalk::open_lanes() {
             // Without the dead: nearly all that are open at the end may be, such as encounters in progress.
             const storage::Intervals all = lane->column.longer();
             for (std::size_t i = lane->longer; i < lane->longer_end; ++i) {
-                if (snapshot_.sees(*run, all.document[i])) {
+                if (all.high[i] <= lane->latest && snapshot_.sees(*run, all.document[i])) {
                     lane->heap.push_back({all.high[i], all.document[i]});
                 }
             }
@@ -343,14 +347,11 @@ OrderedWalk::Lane* OrderedWalk::next_lane(Candidate& best) {
 
 bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
     const Position position = lane.run->position(candidate.document);
-    if (edge_.value != 0) {
-        if (descending_ ? candidate.value > edge_value_ : candidate.value < edge_value_) {
-            return false;
-        }
+    if (edge_.value != 0 && candidate.value == edge_value_) {
         const bool behind = has_ties_                  ? position != edge_
                             : by_time_ && !descending_ ? position > edge_
                                                        : position < edge_;
-        if (candidate.value == edge_value_ && !behind) {
+        if (!behind) {
             return false;
         }
     }

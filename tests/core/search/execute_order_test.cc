@@ -194,6 +194,42 @@ TEST_F(SearchModel, WalksPastDeadDocumentsThatAreOpenAtTheEnd) {
     EXPECT_EQ(walk.matches().back().position().value, 2 * kResources);
 }
 
+// Like the page behind one that ends in the past, the newest first: all that is still open comes before it.
+TEST_F(SearchModel, DoesNotWalkThroughLongIntervalsBeforeTheEdge) {
+    constexpr std::uint64_t kOpen = 12'000;
+    constexpr std::uint64_t kDocuments = 3 * kOpen;
+    constexpr std::size_t kCount = 5;
+    const TypeId type = types_.front();
+    std::vector<storage::SearchEntries> entries(kDocuments);
+    std::vector<storage::IndexedDocument> documents;
+    for (std::uint64_t i = 0; i < kDocuments; ++i) {
+        const auto begin = static_cast<std::int64_t>(i);
+        entries[i].intervals.push_back(
+            {column(2), begin, begin + (i < kOpen ? INT64_MAX / 2 : 10)});
+        documents.push_back({Position{i + 1}, i + 1, &entries[i]});
+    }
+    index_.add(type, documents);
+
+    Parameter parameter;
+    parameter.type = schema::SearchType::date;
+    parameter.column = column(2);
+    const SortKey key{&parameter, "c2", true};
+    const Plan plan = everything();
+    Snapshot own = snapshot(Position{kDocuments});
+    Execution execution(own, type, plan);
+    run(execution, {.limit = 0});
+    // Behind one that has ended, and behind one that is open, as others behind it are.
+    for (const std::uint64_t edge : {kDocuments - 100, kOpen}) {
+        OrderedWalk walk(own, execution, {&key, 1}, Position{edge}, kCount);
+        ASSERT_TRUE(walk.advance(Pace()).has_value());
+        EXPECT_TRUE(walk.found_enough());
+        ASSERT_EQ(walk.matches().size(), kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+            EXPECT_EQ(walk.matches()[i].position().value, edge - 1 - i);
+        }
+    }
+}
+
 // Like what is from today on, the earliest first: earlier values are not walked through.
 TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     write(300);
