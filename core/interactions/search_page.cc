@@ -144,8 +144,14 @@ class PageFinder {
         co_return look.edge();
     }
 
+    // Whether what is walked through must be sorted afterwards, by further keys or together with other types.
+    bool sorts_walked() const {
+        return executions_.size() > 1 || search::OrderedWalk::has_ties(query_.sort);
+    }
+
     // The first matches of an execution, at least one more than the page has, by an OrderedWalk; empty if that isn't
-    // worthwhile or doesn't find enough. `known`: the page's edge, if it is known.
+    // worthwhile or doesn't find enough. If they must be sorted, the page's edge is among them. `known`: the edge, if it is
+    // known.
     asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
                                                               std::optional<Edge> known) {
         std::vector<Match> none;
@@ -164,17 +170,22 @@ class PageFinder {
         if (!done) {
             co_return std::move(done.error());
         }
-        co_return walk.found_enough() ? std::move(walk.matches()) : none;
+        if (!walk.found_enough()) {
+            co_return none;
+        }
+        std::vector<Match> found = std::move(walk.matches());
+        if (const std::optional<Edge> own = walk.edge(); own && sorts_walked()) {
+            found.push_back(own->match);
+        }
+        co_return found;
     }
 
     asio::awaitable<Result<void>> sorted() {
         std::vector<Match> matches;
         bool all = true;
         bool walks = !backwards() && search::OrderedWalk::can_order(query_.sort);
-        // Whether what is walked through must be sorted afterwards, by further keys or together with other types.
-        const bool sorts = executions_.size() > 1 || search::OrderedWalk::has_ties(query_.sort);
         Result<std::optional<Edge>> known = std::optional<Edge>();
-        if (walks && edge().value != 0 && sorts) {
+        if (walks && edge().value != 0 && executions_.size() > 1) {
             known = co_await find_edge();
             if (!known) {
                 co_return std::move(known.error());
@@ -189,16 +200,13 @@ class PageFinder {
             if (!first) {
                 co_return std::move(first.error());
             }
-            if (!first->empty() && !sorts) {
+            if (!first->empty() && !sorts_walked()) {
                 first->pop_back();
                 take(*first, true);
                 co_return Result<void>();
             }
             if (!first->empty()) {
                 all = false;
-                if (*known && (*known)->match.type == execution->type()) {
-                    first->push_back((*known)->match);  // the page is sorted after it
-                }
                 std::ranges::sort(*first, std::greater(), &Match::position);
                 matches.insert(matches.end(), first->begin(), first->end());
                 continue;
