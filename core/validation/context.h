@@ -10,10 +10,10 @@
 #include "core/base/text_map.h"
 #include "core/validation/validate.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -94,9 +94,10 @@ struct Context {
     TextMap<Result<std::shared_ptr<const Profile>>> profiles{};
     /// Made on first use (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
-    /// By node of a list: a resource's contained resources by id, or a Bundle's entries by fullUrl. Made on first use
-    /// (references.cc).
-    std::unordered_map<std::uint32_t, TextMap<std::vector<json::Value>>> within{};
+    /// By node of a resource and member: its contained resources by id, or a Bundle's entries by fullUrl. Made on first
+    /// use (references.cc).
+    std::map<std::pair<std::uint32_t, std::string_view>, TextMap<std::vector<json::Value>>>
+        within{};
     /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
     /// How FHIRPath rules evaluate memberOf() and resolve().

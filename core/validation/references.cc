@@ -62,14 +62,10 @@ const Frame* bundle_around(const Frame& frame) {
 std::span<const json::Value> elements_named(Context& context, json::Value holder,
                                             std::string_view list, std::string_view member,
                                             const std::string& name) {
-    const json::Value elements = holder[list];
-    if (!elements) {
-        return {};
-    }
-    const auto [place, missing] = context.within.try_emplace(elements.index());
+    const auto [place, missing] = context.within.try_emplace({holder.index(), list});
     auto& by_name = place->second;
     if (missing) {
-        for (const json::Value element : elements.elements()) {
+        for (const json::Value element : holder[list].elements()) {
             if (!context.spend()) {
                 break;
             }
