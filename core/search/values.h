@@ -19,6 +19,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace annals::core::search {
 
@@ -106,6 +108,7 @@ class ValueWriter {
     void begin(json::Value root, storage::SearchEntries& entries) noexcept {
         root_ = root;
         out_ = &entries;
+        inner_known_ = false;
         contained_looks_ = 0;
     }
 
@@ -125,6 +128,11 @@ class ValueWriter {
 
   private:
     static constexpr std::size_t kScratch = 6;
+
+    struct Contained {
+        json::Value id;
+        std::optional<TypeId> type;
+    };
 
     std::string_view text_of(json::Value value, std::size_t scratch);
     void term(Term term);
@@ -160,7 +168,8 @@ class ValueWriter {
     /// Adds a link to whatever has the url.
     void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
-    std::optional<TypeId> contained_type(std::string_view id);
+    /// The type of what `#id` refers to; if `id` is empty, that of the root.
+    std::optional<TypeId> inner_type(std::string_view id);
     /// From the beginning of the start to the end of the end. None if it has neither, or ends before it starts.
     std::optional<Range> period_range(json::Value period);
     void period(json::Value value, std::span<const Use> uses);
@@ -192,6 +201,9 @@ class ValueWriter {
     std::string base_url_;
     json::Value root_;
     storage::SearchEntries* out_ = nullptr;
+    bool inner_known_ = false;  ///< whether the two below, found on first use, are those of root_
+    std::optional<TypeId> root_type_;
+    std::vector<Contained> contained_;
     std::size_t contained_looks_ = 0;
     bool presence_ = false;
     std::array<std::string, kScratch> scratch_;

@@ -56,14 +56,29 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
     return target;
 }
 
-std::optional<TypeId> ValueWriter::contained_type(std::string_view id) {
-    for (const json::Value contained : root_["contained"].elements()) {
+std::optional<TypeId> ValueWriter::inner_type(std::string_view id) {
+    if (!inner_known_) {
+        inner_known_ = true;
+        root_type_ = find_resource_type(text_of(root_["resourceType"], 1));
+        contained_.clear();
+        for (const json::Value contained : root_["contained"].elements()) {
+            if (contained_.size() == kContainedLooksMax) {
+                break;
+            }
+            contained_.push_back(
+                {contained["id"], find_resource_type(text_of(contained["resourceType"], 1))});
+        }
+    }
+    if (id.empty()) {
+        return root_type_;
+    }
+    for (const Contained& contained : contained_) {
         if (contained_looks_ == kContainedLooksMax) {
             break;
         }
         ++contained_looks_;
-        if (contained["id"].equals(id)) {
-            return find_resource_type(contained["resourceType"].string());
+        if (contained.id.equals(id)) {
+            return contained.type;
         }
     }
     return {};
@@ -91,8 +106,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
     std::optional<TypeId> type;
     const bool fragment = text.starts_with('#');
     if (fragment) {
-        type = text.size() == 1 ? find_resource_type(text_of(root_["resourceType"], 1))
-                                : contained_type(text.substr(1));
+        type = inner_type(text.substr(1));
     } else {
         target = read_reference(text, base_url_);
         target_key = key_of(target);

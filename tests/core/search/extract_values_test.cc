@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -249,6 +250,45 @@ TEST(ExtractReference, ToWhatIsContainedIsLookedForWithinBounds) {
     };
     EXPECT_TRUE(is_patient_found(10));
     EXPECT_FALSE(is_patient_found(kContainedLooksMax / 2000));
+}
+
+TEST(ExtractReference, ToWhatIsInsideIsLookedForAmongTheMembersOnce) {
+    // It used to be looked for again for each reference.
+    std::string members;
+    for (int i = 0; i < 40'000; ++i) {
+        members += fmt::format(R"(,"x{}":"a")", i);
+    }
+    const auto time = [&](std::string_view id, std::string_view format) {
+        std::string links;
+        for (int i = 0; i < 8'000; ++i) {
+            links += fmt::format(R"({}{{"other":{{"reference":"#{}"}}}})", i == 0 ? "" : ",", id);
+        }
+        json::Parser parser;
+        const auto patient =
+            parser.parse(fmt::format(fmt::runtime(format), fmt::arg("x", members),
+                                     fmt::arg("link", fmt::format(R"(,"link":[{}])", links))));
+        EXPECT_TRUE(patient);
+        Extractor extractor(ParameterSet::standard(), kSeed, std::string(kBase));
+        storage::SearchEntries entries;
+        extractor.extract(test::type_of("Patient"), patient->root(), entries);
+        const std::clock_t begin = std::clock();
+        extractor.extract(test::type_of("Patient"), patient->root(), entries);
+        const std::clock_t end = std::clock();
+        EXPECT_TRUE(std::ranges::binary_search(
+            entries.terms, inner_reference(column_of("link"), std::string(id))));
+        return end - begin;
+    };
+    const std::clock_t usual = time(
+        "a",
+        R"({{"resourceType":"Patient","contained":[{{"resourceType":"Patient","id":"a"}}]{link}{x}}})");
+    for (
+        const std::string_view format :
+        {R"({{"resourceType":"Patient"{x}{link},"contained":[{{"resourceType":"Patient","id":"a"}}]}})",
+         R"({{"resourceType":"Patient"{link},"contained":[{{"resourceType":"Patient"{x},"id":"a"}}]}})",
+         R"({{"contained":[{{"id":"a"{x},"resourceType":"Patient"}}]{link},"resourceType":"Patient"}})"}) {
+        EXPECT_LT(time("a", format), 10 * usual) << format.substr(0, 60);
+    }
+    EXPECT_LT(time("", R"({{"id":"a"{x}{link},"resourceType":"Patient"}})"), 10 * usual);
 }
 
 TEST(ExtractReference, IsFoundByItsIdentifierAndTheTypeThatItStates) {
