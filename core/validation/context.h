@@ -74,6 +74,12 @@ struct Frame {
     json::Value entry;             ///< the Bundle entry or parameter that holds it
 };
 
+/// A contained resource, or a Bundle's entry and the resource in it.
+struct Held {
+    json::Value element;
+    Spot resource;
+};
+
 enum class Severity : std::uint8_t { information, warning, error };
 
 struct Context {
@@ -96,8 +102,7 @@ struct Context {
     std::shared_ptr<Terminology> terminology{};
     /// By node of a resource and member: its contained resources by id, or a Bundle's entries by fullUrl. Made on first
     /// use (references.cc).
-    std::map<std::pair<std::uint32_t, std::string_view>, TextMap<std::vector<json::Value>>>
-        within{};
+    std::map<std::pair<std::uint32_t, std::string_view>, TextMap<std::vector<Held>>> within{};
     /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
     /// How FHIRPath rules evaluate memberOf() and resolve().

@@ -58,10 +58,9 @@ const Frame* bundle_around(const Frame& frame) {
     return nullptr;
 }
 
-/// The elements in `holder`'s `list` whose `member` is `name`, in order.
-std::span<const json::Value> elements_named(Context& context, json::Value holder,
-                                            std::string_view list, std::string_view member,
-                                            const std::string& name) {
+/// The resources in `holder`'s `list` whose `member` is `name`, in order.
+std::span<const Held> held_as(Context& context, json::Value holder, std::string_view list,
+                              std::string_view member, const std::string& name) {
     const auto [place, missing] = context.within.try_emplace({holder.index(), list});
     auto& by_name = place->second;
     if (missing) {
@@ -69,14 +68,15 @@ std::span<const json::Value> elements_named(Context& context, json::Value holder
             if (!context.spend()) {
                 break;
             }
-            by_name[element[member].string()].push_back(element);
+            by_name[element[member].string()].push_back(
+                {element, resource_spot(list == "entry" ? element["resource"] : element)});
         }
     }
     const auto found = by_name.find(name);
-    return found == by_name.end() ? std::span<const json::Value>() : found->second;
+    return found == by_name.end() ? std::span<const Held>() : found->second;
 }
 
-/// Calls `see(entry, resource)` for each resource of the bundle that matches the reference, until it returns false.
+/// Calls `see(held)` for each resource of the bundle that matches the reference, until it returns false.
 template <typename See>
 void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
                     std::string_view reference, const See& see) {
@@ -94,23 +94,22 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
         }
         wanted = base + wanted;
     }
-    for (const json::Value entry :
-         elements_named(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
-        const json::Value resource = entry["resource"];
+    for (const Held& held : held_as(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
+        const json::Value resource = held.resource.value();
         if (!context.spend()) {
             return;
         }
         if (resource.is_object() &&
-            (version.empty() || resource["meta"]["versionId"].equals(version)) &&
-            !see(entry, resource)) {
+            (version.empty() || resource["meta"]["versionId"].equals(version)) && !see(held)) {
             return;
         }
     }
 }
 
-json::Value find_contained(Context& context, const Frame& frame, const std::string& id) {
-    const auto found = elements_named(context, frame.container.value(), "contained", "id", id);
-    return found.empty() ? json::Value() : found.front();
+/// A spot without a value if there is none.
+Spot find_contained(Context& context, const Frame& frame, const std::string& id) {
+    const auto found = held_as(context, frame.container.value(), "contained", "id", id);
+    return found.empty() ? Spot() : found.front().resource;
 }
 
 /// The type in a conditional reference (Type?criteria); missing if it isn't one.
@@ -137,26 +136,31 @@ Target resolve(Context& context, const Frame& frame, std::string_view text) {
     Target target;
     target.frame = frame;
     if (text.starts_with('#')) {
-        const json::Value found = text == "#"
-                                      ? frame.container.value()
-                                      : find_contained(context, frame, std::string(text.substr(1)));
-        if (found) {
-            target.resource = resource_spot(found);
-            target.type = target.resource.type;
-            target.frame.resource = target.resource;
+        Spot found;
+        if (text == "#") {
+            found.place.tree = frame.container.place.tree;
+            found.place.value = frame.container.place.value;
+            found.type = frame.container.type;
+        } else {
+            found = find_contained(context, frame, std::string(text.substr(1)));
+        }
+        if (found.value()) {
+            target.resource = found;
+            target.type = found.type;
+            target.frame.resource = found;
         }
         return target;
     }
     for (const Frame* bundle = bundle_around(frame); bundle != nullptr && !target.resource.type;
          bundle = bundle_around(*bundle)) {
-        for_each_match(context, frame, *bundle, text, [&](json::Value entry, json::Value resource) {
-            if (const Spot found = resource_spot(resource); found.type) {
+        for_each_match(context, frame, *bundle, text, [&](const Held& held) {
+            if (const Spot& found = held.resource; found.type) {
                 target.resource = found;
                 target.type = found.type;
                 target.frame.resource = found;
                 target.frame.container = found;
                 target.frame.outer = bundle;
-                target.frame.entry = entry;
+                target.frame.entry = held.element;
             }
             return !target.resource.type;
         });
@@ -178,7 +182,7 @@ std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,
         return std::nullopt;
     }
     std::size_t count = 0;
-    for_each_match(context, frame, *bundle, reference, [&](json::Value, json::Value) {
+    for_each_match(context, frame, *bundle, reference, [&](const Held&) {
         ++count;
         return true;
     });
@@ -189,7 +193,7 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
     const json::Value reference = spot.value()["reference"];
     const std::string text = reference.string();
     if (text.starts_with('#')) {
-        if (text != "#" && !find_contained(context, frame, text.substr(1))) {
+        if (text != "#" && !find_contained(context, frame, text.substr(1)).value()) {
             context.error("invariant", spot,
                           fmt::format("There is no contained resource {} (ref-1)", text));
             return;

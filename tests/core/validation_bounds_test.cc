@@ -77,21 +77,46 @@ TEST_P(ValidationOfMany, ContainedResourcesTakesTimeByTheirNumber) {
     EXPECT_LT(time(15'000), 30 * few);
 }
 
-TEST(Validation, LooksForTheListOfContainedResourcesOnce) {
-    // It used to be looked for among all members, twice for each reference.
+TEST(Validation, LooksForWhatIsReferredToAmongMembersOnce) {
+    // The list of contained resources used to be looked for among all members, twice for each reference, and the type
+    // of what is referred to once.
     const std::string members =
         listed(40'000, [](int i) { return fmt::format(R"("x{}":"a")", i); });
-    const std::string links =
-        listed(4'000, [](int) { return R"({"other":{"reference":"#a"},"type":"seealso"})"; });
-    const std::string contained = R"("contained":[{"resourceType":"Patient","id":"a"}])";
-    const auto time = [&](const std::string& before, const std::string& after) {
-        const json::Document document = parsed(
-            fmt::format(R"({{"resourceType":"Patient",{},"link":[{}],{}}})", before, links, after));
+    const auto time = [&](std::string_view format, std::string_view to) {
+        const std::string links = listed(4'000, [&](int) {
+            return fmt::format(R"({{"other":{{"reference":"{}"}},"type":"seealso"}})", to);
+        });
+        const json::Document document =
+            parsed(fmt::format(fmt::runtime(format), fmt::arg("x", members),
+                               fmt::arg("link", fmt::format(R"("link":[{}])", links))));
         const std::clock_t begin = std::clock();
         validate(document.root(), EmptySource());
         return std::clock() - begin;
     };
-    EXPECT_LT(time(members, contained), 8 * time(contained, members));
+    const std::clock_t usual = time(
+        R"({{"resourceType":"Patient","contained":[{{"resourceType":"Patient","id":"a"}}],{link},{x}}})",
+        "#a");
+    EXPECT_LT(
+        time(
+            R"({{"resourceType":"Patient",{x},{link},"contained":[{{"resourceType":"Patient","id":"a"}}]}})",
+            "#a"),
+        8 * usual);
+    EXPECT_LT(
+        time(
+            R"({{"resourceType":"Patient",{link},"contained":[{{{x},"id":"a","resourceType":"Patient"}}]}})",
+            "#a"),
+        8 * usual);
+    EXPECT_LT(
+        time(
+            R"({{{x},"contained":[{{"resourceType":"Patient","id":"a",{link}}}],"resourceType":"Patient"}})",
+            "#"),
+        8 * usual);
+    EXPECT_LT(
+        time(
+            R"({{"resourceType":"Bundle","type":"collection","entry":[{{"fullUrl":"urn:x:1",{x},"resource":)"
+            R"({{"id":"a",{link},"resourceType":"Patient"}}}}]}})",
+            "urn:x:1"),
+        8 * usual);
 }
 
 TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
