@@ -139,10 +139,13 @@ class HistoryRun {
             Result<bool> done = apply(value, record, wait);
             while (done && !*done) {
                 if (unfinished_.any()) {
-                    co_await finish(service_, *request_.loop, unfinished_);
+                    // Not afterwards: what has been validated is applied, so that the bundle gets further when sent again.
                     if (turns_.is_late()) {
-                        co_return Error{Errc::timeout, "The history bundle took too long"};
+                        const auto settled = co_await request_.loop->settled_ticket(last_ticket_);
+                        co_return settled ? Error{Errc::timeout, "The history bundle took too long"}
+                                          : settled.error();
                     }
+                    co_await finish(service_, *request_.loop, unfinished_);
                 }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
@@ -212,6 +215,10 @@ class HistoryRun {
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
         Result<void> built = check_resource(service_, entry.facts.resource, {}, &unfinished_);
         if (unfinished_.any()) {
+            // What is there already is not validated at length: a bundle that is sent again would end here each time.
+            if (!turns_.is_late() && ignore_unless_newer(entry, record)) {
+                return true;
+            }
             wait = {};
             return false;
         }
@@ -222,12 +229,8 @@ class HistoryRun {
             return refuse(record, std::move(built.error()));
         }
         // Fast path for a bundle that is sent again: it isn't parsed further.
-        if (ignored_last_ && entry.version) {
-            const storage::Head head = service_.store().head(entry.type, entry.id);
-            if (*entry.version <= head.version) {
-                ignore(record, Fate::ignored, entry, head);
-                return true;
-            }
+        if (ignored_last_ && ignore_unless_newer(entry, record)) {
+            return true;
         }
         const KeptBody body(entry);
         pieces_.clear();
@@ -329,6 +332,19 @@ class HistoryRun {
         ignored_last_ = false;
         last_ticket_ = ticket;
         last_record_ = &record;
+    }
+
+    /// Ignores an entry that Expect::older would not let in. False: it has no number or may be newer.
+    bool ignore_unless_newer(const HistoryEntry& entry, Record& record) {
+        if (!entry.version) {
+            return false;
+        }
+        const storage::Head head = service_.store().head(entry.type, entry.id);
+        if (*entry.version > std::max(head.version, head.erased_through)) {
+            return false;
+        }
+        ignore(record, Fate::ignored, entry, head);
+        return true;
     }
 
     void ignore(Record& record, Fate fate, const HistoryEntry& entry, const storage::Head& head) {

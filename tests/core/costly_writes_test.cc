@@ -16,12 +16,14 @@
 #include <future>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
 namespace {
 
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 using test::costly_patient;
 using test::costly_profile;
 
@@ -198,6 +200,79 @@ TEST_F(CostlyWrites, EndsAHistoryBundleWhoseChecksTakeTooLong) {
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
     EXPECT_EQ(send("GET", "/Patient/b").status, 404);
     EXPECT_EQ(send("GET", "/Patient/c").status, 404);
+}
+
+TEST_F(CostlyWrites, GetsFurtherWithAHistoryBundleThatIsSentAgain) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    Config config;
+    config.validation = "full";
+    config.limits.request_timeout = 1s;
+    restart(config);
+    std::string entries;
+    for (const std::string_view id : {"a", "b", "c"}) {
+        entries += fmt::format(
+            R"({}{{"fullUrl":"Patient/{}/_history/1","request":{{"method":"PUT","url":"Patient/{}"}},"resource":{}}})",
+            entries.empty() ? "" : ",", id, id, costly_patient(id));
+    }
+    const std::string bundle =
+        fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{}]}})", entries);
+    const auto send_until_late = [&] {
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto answer = ask("POST", "", bundle);
+        EXPECT_EQ(answer.wait_for(config.limits.request_timeout + 50ms),
+                  std::future_status::timeout);
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        return answer.get();
+    };
+    const auto statuses = [&] {
+        std::vector<int> found;
+        for (const std::string_view id : {"a", "b", "c"}) {
+            found.push_back(send("GET", fmt::format("/Patient/{}", id)).status);
+        }
+        return found;
+    };
+    // The entry that waits is applied, the next one isn't.
+    EXPECT_TRUE(send_until_late().says("\"timeout\""));
+    EXPECT_EQ(statuses(), (std::vector{200, 404, 404}));
+    EXPECT_TRUE(send_until_late().says("\"timeout\""));
+    EXPECT_EQ(statuses(), (std::vector{200, 200, 404}));
+    EXPECT_EQ(send_until_late().status, 200);
+    EXPECT_EQ(statuses(), (std::vector{200, 200, 200}));
+}
+
+TEST_F(CostlyWrites, ValidatesNothingAtLengthThatIsNoNewerThanWhatIsStored) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/erased", costly_patient("erased")).status, 201);
+    ASSERT_EQ(send("DELETE", "/Patient/erased").status, 204);
+    const auto bundle_of = [](std::string_view id, int version, std::string_view resource) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[)"
+                           R"({{"fullUrl":"Patient/{}/_history/{}","resource":{}}}]}})",
+                           id, version, resource);
+    };
+    ASSERT_EQ(send("POST", "", bundle_of("p", 3, costly_patient("p", "x"))).status, 200);
+    config.validation = "full";
+    restart(config);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    const test::Answer same = send("POST", "", bundle_of("p", 3, costly_patient("p", "x")));
+    EXPECT_TRUE(same.says("\"informational\"")) << same.body;
+    EXPECT_FALSE(same.says("\"not-found\"")) << same.body;
+    const test::Answer other = send("POST", "", bundle_of("p", 3, costly_patient("p", "y")));
+    EXPECT_TRUE(other.says("\"conflict\"")) << other.body;
+    for (const auto& [id, version] : {std::pair("p", 2), std::pair("erased", 1)}) {
+        const test::Answer missing = send("POST", "", bundle_of(id, version, costly_patient(id)));
+        EXPECT_TRUE(missing.says("\"informational\"")) << missing.body;
+        EXPECT_TRUE(missing.says("\"not-found\"")) << missing.body;
+    }
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    EXPECT_EQ(send("GET", "/Patient/p/_history/2").status, 404);
+    EXPECT_NE(send("GET", "/Patient/erased").status, 200);
 }
 
 TEST_F(CostlyWrites, ChecksNoPatchOfWhatIsErasedBeforeItsTurn) {
