@@ -164,6 +164,26 @@ TEST(HistorySubmitter, SendsLessAtOnceWhereTheTimeThatTheTargetGivesIsTooShort) 
     EXPECT_EQ(sent.size(), 6U);
 }
 
+TEST(HistorySubmitter, SendsLessAtOnceWhereTheTargetGivesUp) {
+    std::vector<std::size_t> sent;
+    int troubles = 2;
+    const test::HttpEndpoint target([&](const std::string& request) {
+        sent.push_back(entries_in(request));
+        if (sent.size() == 1) {  // of no concern to the size
+            return test::HttpEndpoint::Answer{503, R"({"issue":[{"code":"transient"}]})"};
+        }
+        if (sent.back() > 1 || troubles-- > 0) {
+            return test::HttpEndpoint::Answer{503, R"({"issue":[{"code":"timeout"}]})"};
+        }
+        return test::HttpEndpoint::Answer{200, answer_of({"201"})};
+    });
+    HistorySubmitter submitter(*parse_server_url(target.url()), short_patience());
+    ReplicateCounts counts;
+    EXPECT_TRUE(submitter.submit(kThree, counts));
+    EXPECT_EQ(counts.sent, 3U);
+    EXPECT_EQ(sent, (std::vector<std::size_t>{3, 3, 1, 1, 1, 1, 1}));
+}
+
 TEST(HistorySubmitter, SaysWithTheLastOfASplitBundleWhatHasBeenReached) {
     // Accepts one entry at a time, and fails if it is only told a position.
     const test::HookReceiver target([](const test::ReceivedHook& hook, std::size_t, const auto&) {

@@ -80,14 +80,17 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
     }
     body_.back() = ']';
     body_.push_back('}');
-    const HttpRequest request = request_of_body(reached);
+    HttpRequest request = request_of_body(reached);
+    request.divisible = entries.size() > 1;
 
     const auto started = std::chrono::steady_clock::now();
     milliseconds pause = patience_.first_pause;
     while (true) {
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
-        const bool too_slow = reply.status == 408;  // for the request timeout of the target
-        if ((reply.status == 413 || too_slow) && entries.size() > 1) {
+        const bool too_slow = reply.status == 408;  // for the body timeout of the target
+        const bool too_much = reply.status == 413 || too_slow ||
+                              (HttpClient::is_given_up(reply) && !patience_.ends());
+        if (too_much && request.divisible) {
             entries_max_ = entries.size() / 2;
             refused_bytes_ = body_.size();
             return submit(entries, counts, reached);

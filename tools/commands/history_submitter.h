@@ -57,8 +57,8 @@ class HistorySubmitter {
     Patience patience_;
     json::Parser parser_{kJsonWrappedDepthMax};
     std::string body_;
-    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learned from 413
-    std::size_t refused_bytes_ = 0;  ///< size of the last Bundle that got a 413
+    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learned from refusals
+    std::size_t refused_bytes_ = 0;  ///< size of the last Bundle that was too much at once
 };
 
 }  // namespace annals::tools

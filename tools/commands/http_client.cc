@@ -39,24 +39,6 @@ std::string said_in(const HttpReply& reply) {
     return text.empty() ? text : ": " + text;
 }
 
-/// Whether the server has only stopped waiting for an operation that may still complete.
-bool is_given_up(const HttpReply& reply) {
-    if (reply.status != 503) {
-        return false;
-    }
-    json::Parser parser;
-    const auto outcome = parser.parse(reply.body);
-    if (!outcome) {
-        return false;
-    }
-    for (const json::Value issue : outcome->root()["issue"].elements()) {
-        if (issue["code"].equals("timeout")) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The same request with its body compressed, which `encoded` keeps.
 HttpRequest compressed(const HttpRequest& request, std::string& encoded) {
     HttpRequest smaller = request;
@@ -157,6 +139,23 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
     return reply;
 }
 
+bool HttpClient::is_given_up(const HttpReply& reply) {
+    if (reply.status != 503) {
+        return false;
+    }
+    json::Parser parser;
+    const auto outcome = parser.parse(reply.body);
+    if (!outcome) {
+        return false;
+    }
+    for (const json::Value issue : outcome->root()["issue"].elements()) {
+        if (issue["code"].equals("timeout")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const Patience& patience) {
     const auto started = std::chrono::steady_clock::now();
     connection_->set_patience(patience);
@@ -173,6 +172,9 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             json::Parser parser;
             return Error{Errc::timeout, fmt::format("{}: status 503: {}", authority,
                                                     outcome_text(parser, reply->body))};
+        }
+        if (reply && request.divisible && is_given_up(*reply)) {
+            return reply;
         }
         if (reply) {
             again = is_passing(*connection_, request, *reply);

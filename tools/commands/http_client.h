@@ -41,11 +41,15 @@ class HttpClient {
     /// send(), repeated with growing pauses while the server can't be reached or answers 429 or
     /// 5xx, or 401 if it had let us in and the credentials are in files, which get renewed; also if the reply to a GET contains
     /// zero bytes, which JSON never does (Annals sends them for what it is erasing), or is_cut_off(). A dozen of these two in a row end the attempts. Waits as
-    /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
+    /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out;
+    /// one that is divisible is not if the server gave up.
     ///
     /// Returns the last reply, even if it is not a success. Errors: as send(), once patience ends; timeout also if the
     ///         server gave up waiting for a request that is not repeatable, and may have carried it out.
     Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);
+
+    /// Whether the server has only stopped waiting for an operation that may still complete: 503 `timeout`.
+    static bool is_given_up(const HttpReply& reply);
 
     /// Whether any part of the last request was sent: if not, it was certainly not carried out.
     bool sent() const noexcept;

@@ -40,6 +40,7 @@ struct HttpRequest {
     std::string content_type = "application/fhir+json";
     std::vector<std::pair<std::string, std::string>> headers;
     bool repeatable = true;  ///< repeating it does no harm: may be sent again if the reply is lost
+    bool divisible = false;  ///< if the server gives up (503 `timeout`), less is sent at once
     std::uint64_t reply_bytes_max = 1 << 30;  ///< of the reply's body, which is kept in memory
 
     /// Checks each reply with status 200: true if it is incomplete. If a proxy speaks HTTP/1.0 to the server, truncated
