@@ -142,14 +142,16 @@ class HistoryRun {
                     // Not afterwards: what has been validated is applied, so that the bundle gets further when sent again.
                     if (turns_.is_late()) {
                         const auto settled = co_await request_.loop->settled_ticket(last_ticket_);
-                        co_return settled ? Error{Errc::timeout, "The history bundle took too long"}
-                                          : settled.error();
+                        co_return settled ? too_late() : settled.error();
                     }
                     co_await finish(service_, *request_.loop, unfinished_);
                 }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
-                    co_await compare_ignored();
+                    const Result<void> compared = co_await compare_ignored();
+                    if (!compared) {
+                        co_return compared.error();
+                    }
                 }
                 const bool whole = settled && still_there();
                 done = whole ? apply(value, record, wait) : Result<bool>(Error{Errc::no_store});
@@ -169,16 +171,18 @@ class HistoryRun {
         if (settled && last_erase_.value != 0) {
             settled = co_await request_.loop->erased_ticket(last_erase_);
         }
+        if (settled) {
+            settled = co_await compare_ignored();
+        }
         if (!settled) {
             co_return settled.error();
-        }
-        if (!ignored_.empty()) {
-            co_await compare_ignored();
         }
         co_return answer();
     }
 
   private:
+    static Error too_late() { return {Errc::timeout, "The history bundle took too long"}; }
+
     /// Submits the entry. False if it must be repeated once `wait` has settled and unfinished_ is finished.
     /// Errors: those that end the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
@@ -429,10 +433,14 @@ class HistoryRun {
     }
 
     /// Compares the entries ignored so far with the stored versions of the same numbers. Requires: these have settled.
-    asio::awaitable<void> compare_ignored() {
+    /// Errors: timeout.
+    asio::awaitable<Result<void>> compare_ignored() {
         const std::vector<Ignored> ignored = std::exchange(ignored_, {});
         std::span<const Ignored> left(ignored);
         while (!left.empty()) {
+            if (turns_.is_late()) {
+                co_return too_late();
+            }
             std::vector<const Ignored*> unread;
             std::vector<Position> positions;
             std::size_t count = 0;
@@ -452,9 +460,13 @@ class HistoryRun {
                 compare(*one, true);
                 if (turns_.pace().is_over()) {
                     co_await turns_.give_way();
+                    if (turns_.is_late()) {
+                        co_return too_late();
+                    }
                 }
             }
         }
+        co_return Result<void>();
     }
 
     /// Not 0: the position of a version that is only on the device, so that nothing could be compared without blocking.

@@ -22,8 +22,8 @@ namespace annals::core {
 /// Requires: `bundle` is of type history; its `entry` is an array or absent.
 /// Durability: if the store stops accepting writes meanwhile, the whole answer is 503, and earlier entries may
 /// have been applied; submitting the bundle again is safe, because existing versions are ignored.
-/// `end`: after it, 503 timeout at the first entry whose validation would have to wait for the worker or the device; earlier
-/// entries remain applied.
+/// `end`: after it, 503 timeout at the first entry whose validation would have to wait for the worker or the device, or once
+/// ignored entries are still being compared with the stored ones; what was applied remains.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> apply_history(
     const Service& service, const Request& request, const json::Document& bundle,

@@ -7,6 +7,7 @@
 #include <asio/awaitable.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -68,6 +69,24 @@ TEST(HistoryBundle, ComparesLargeEntriesInTurns) {
     EXPECT_TRUE(std::ranges::any_of(differing, [](auto count) {
         return count > 0 && count < kEntries;
     })) << "others have a turn while entries are compared";
+}
+
+TEST(HistoryBundle, EndsIfComparingTakesTooLong) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(1);
+    TestService server(config);
+    // Milliseconds each, as above.
+    constexpr std::uint64_t kEntries = 40;
+    post_history(
+        server, {version_entry("a", 1, photos(R"({"title":"t","url":"u"},)", R"({"title":"t"})"))});
+    std::vector<std::string> entries(
+        kEntries, version_entry("a", 1, photos(R"({"url":"u","title":"t"},)", R"({"title":"u"})")));
+    entries.push_back(version_entry("b", 1));
+    const Received answer = server.submit(bundle_of("history", entries));
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_NE(answer.body.find(R"("timeout")"), std::string::npos) << answer.body;
+    EXPECT_LT(server.service().divergences(), kEntries);
+    EXPECT_EQ(server.get("/Patient/b").status, 200);
 }
 
 }  // namespace
