@@ -83,6 +83,13 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
             result ? result->integer() : std::optional<std::int64_t>();
         return !whole || *whole > INT32_MAX || *whole < INT32_MIN || push(Item::integer(*whole));
     };
+    const bool takes_long = node.function == Function::sqrt || node.function == Function::exp ||
+                            node.function == Function::ln || node.function == Function::log ||
+                            node.function == Function::power;
+    // A decimal is made of a double's digits, or there are up to twenty multiplications.
+    if (takes_long && !step(50)) {
+        return false;
+    }
     switch (node.function) {
         case Function::abs:
             result = number.is_negative() ? number.negated() : number;
@@ -126,10 +133,6 @@ bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
                                                 std::log(decimal_of(*given).to_double()));
             break;
         case Function::power:
-            // Up to twenty multiplications.
-            if (!step(50)) {
-                return false;
-            }
             result = power(number, decimal_of(*given));
             if (integer && given->kind() == Item::Kind::integer &&
                 !decimal_of(*given).is_negative()) {
