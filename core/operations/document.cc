@@ -387,8 +387,8 @@ class Document {
             more = bundle.more->next(slice);
             text += slice.str();
         }
-        bundle =
-            Response();  // Its copies of the entries would stay in memory while the text waits to be validated.
+        // Its copies of the entries would stay in memory while the text waits to be validated.
+        bundle = Response();
         SubmittedResource resource;
         const auto take = [&](Unfinished& unfinished) -> Result<void> {
             ANNALS_TRY(json::Document parsed, thread_parser().parse(text));

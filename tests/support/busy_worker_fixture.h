@@ -15,6 +15,7 @@
 #include <asio/use_future.hpp>
 
 #include <future>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,15 +24,20 @@ namespace annals::test {
 
 class BusyWorkerFixture : public ServiceFixture {
   protected:
-    /// Keeps the service's own worker busy until then.
+    /// Returns once the service's own worker is busy, which it is until `until` is set.
     std::future<Result<void>> occupy(std::promise<void>& until) {
+        const auto begun = std::make_shared<std::promise<void>>();
+        const auto wait = [begun, &until] {
+            begun->set_value();
+            until.get_future().wait();
+        };
         std::future<Result<void>> busy;
         on_loop([&] {
-            busy = asio::co_spawn(
-                loop().context(),
-                service().definitions().worker().run(loop(), [&] { until.get_future().wait(); }),
-                asio::use_future);
+            busy =
+                asio::co_spawn(loop().context(), service().definitions().worker().run(loop(), wait),
+                               asio::use_future);
         });
+        begun->get_future().wait();
         return busy;
     }
 
