@@ -78,6 +78,7 @@ struct Frame {
 struct Held {
     json::Value element;
     Spot resource;
+    json::Value version;  ///< the resource's meta.versionId
 };
 
 enum class Severity : std::uint8_t { information, warning, error };
@@ -103,6 +104,8 @@ struct Context {
     /// By node of a resource and member: its contained resources by id, or a Bundle's entries by fullUrl. Made on first
     /// use (references.cc).
     std::map<std::pair<std::uint32_t, std::string_view>, TextMap<std::vector<Held>>> within{};
+    /// By node of a Bundle's entry: the base of relative references in it. Made on first use (references.cc).
+    std::map<std::uint32_t, std::string> bases{};
     /// Pairs of profile and place that are being checked; stops recursion where profiles refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
     /// How FHIRPath rules evaluate memberOf() and resolve().

@@ -42,11 +42,16 @@ bool is_absolute(std::string_view text) {
 namespace {
 
 /// The base of an entry's fullUrl if that is a RESTful URL, with the trailing slash.
-std::string base_of(json::Value entry) {
-    const std::string full_url = entry["fullUrl"].string();
-    const Literal literal = parse_literal(full_url);
-    const bool is_http = full_url.starts_with("http://") || full_url.starts_with("https://");
-    return literal.type && is_http ? std::string(literal.base) : std::string();
+const std::string& base_of(Context& context, json::Value entry) {
+    const auto [place, missing] = context.bases.try_emplace(entry.index());
+    if (missing) {
+        const std::string full_url = entry["fullUrl"].string();
+        const Literal literal = parse_literal(full_url);
+        if (literal.type && (full_url.starts_with("http://") || full_url.starts_with("https://"))) {
+            place->second = literal.base;
+        }
+    }
+    return place->second;
 }
 
 const Frame* bundle_around(const Frame& frame) {
@@ -68,8 +73,9 @@ std::span<const Held> held_as(Context& context, json::Value holder, std::string_
             if (!context.spend()) {
                 break;
             }
+            const json::Value resource = list == "entry" ? element["resource"] : element;
             by_name[element[member].string()].push_back(
-                {element, resource_spot(list == "entry" ? element["resource"] : element)});
+                {element, resource_spot(resource), resource["meta"]["versionId"]});
         }
     }
     const auto found = by_name.find(name);
@@ -88,19 +94,18 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
     }
     std::string wanted(reference);
     if (!is_absolute(reference)) {
-        const std::string base = base_of(frame.entry);
+        const std::string& base = base_of(context, frame.entry);
         if (base.empty()) {
             return;
         }
         wanted = base + wanted;
     }
     for (const Held& held : held_as(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
-        const json::Value resource = held.resource.value();
         if (!context.spend()) {
             return;
         }
-        if (resource.is_object() &&
-            (version.empty() || resource["meta"]["versionId"].equals(version)) && !see(held)) {
+        if (held.resource.value().is_object() &&
+            (version.empty() || held.version.equals(version)) && !see(held)) {
             return;
         }
     }

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::validation {
 namespace {
@@ -78,11 +79,11 @@ TEST_P(ValidationOfMany, ContainedResourcesTakesTimeByTheirNumber) {
 }
 
 TEST(Validation, LooksForWhatIsReferredToAmongMembersOnce) {
-    // The list of contained resources used to be looked for among all members, twice for each reference, and the type
-    // of what is referred to once.
+    // These used to be looked for among all members for each reference: the list of contained resources, the type and
+    // the version of what is referred to, and the fullUrl of the entry that refers to it.
     const std::string members =
         listed(40'000, [](int i) { return fmt::format(R"("x{}":"a")", i); });
-    const auto time = [&](std::string_view format, std::string_view to) {
+    const auto time = [&](std::string_view to, std::string_view format) {
         const std::string links = listed(4'000, [&](int) {
             return fmt::format(R"({{"other":{{"reference":"{}"}},"type":"seealso"}})", to);
         });
@@ -94,29 +95,28 @@ TEST(Validation, LooksForWhatIsReferredToAmongMembersOnce) {
         return std::clock() - begin;
     };
     const std::clock_t usual = time(
-        R"({{"resourceType":"Patient","contained":[{{"resourceType":"Patient","id":"a"}}],{link},{x}}})",
-        "#a");
-    EXPECT_LT(
-        time(
-            R"({{"resourceType":"Patient",{x},{link},"contained":[{{"resourceType":"Patient","id":"a"}}]}})",
-            "#a"),
-        8 * usual);
-    EXPECT_LT(
-        time(
-            R"({{"resourceType":"Patient",{link},"contained":[{{{x},"id":"a","resourceType":"Patient"}}]}})",
-            "#a"),
-        8 * usual);
-    EXPECT_LT(
-        time(
-            R"({{{x},"contained":[{{"resourceType":"Patient","id":"a",{link}}}],"resourceType":"Patient"}})",
-            "#"),
-        8 * usual);
-    EXPECT_LT(
-        time(
-            R"({{"resourceType":"Bundle","type":"collection","entry":[{{"fullUrl":"urn:x:1",{x},"resource":)"
-            R"({{"id":"a",{link},"resourceType":"Patient"}}}}]}})",
-            "urn:x:1"),
-        8 * usual);
+        "#a",
+        R"({{"resourceType":"Patient","contained":[{{"resourceType":"Patient","id":"a"}}],{link},{x}}})");
+    const std::pair<std::string_view, std::string_view> cases[] = {
+        {"#a",
+         R"({{"resourceType":"Patient",{x},{link},"contained":[{{"resourceType":"Patient","id":"a"}}]}})"},
+        {"#a",
+         R"({{"resourceType":"Patient",{link},"contained":[{{{x},"id":"a","resourceType":"Patient"}}]}})"},
+        {"#",
+         R"({{{x},"contained":[{{"resourceType":"Patient","id":"a",{link}}}],"resourceType":"Patient"}})"},
+        {"urn:x:1",
+         R"({{"resourceType":"Bundle","type":"collection","entry":[{{"fullUrl":"urn:x:1",{x},"resource":)"
+         R"({{"id":"a",{link},"resourceType":"Patient"}}}}]}})"},
+        {"http://h/Patient/a/_history/1",
+         R"({{"resourceType":"Bundle","type":"collection","entry":[{{"fullUrl":"http://h/Patient/a","resource":)"
+         R"({{"resourceType":"Patient","id":"a",{link},{x},"meta":{{"versionId":"1"}}}}}}]}})"},
+        {"Patient/a",
+         R"({{"resourceType":"Bundle","type":"collection","entry":[{{"resource":)"
+         R"({{"resourceType":"Patient","id":"a",{link}}},{x},"fullUrl":"http://h/Patient/a"}}]}})"},
+    };
+    for (const auto& [to, format] : cases) {
+        EXPECT_LT(time(to, format), 8 * usual) << to << " in " << format;
+    }
 }
 
 TEST(Validation, OfWhatIsFoundOrToldAgainTakesTimeByItsNumber) {
