@@ -79,6 +79,8 @@ inline constexpr std::size_t kUriBytesMax = 1000;
 inline constexpr std::size_t kPairedMax = 100;
 /// How many contained resources are examined, in total, to resolve a resource's references to them.
 inline constexpr std::size_t kContainedLooksMax = 1'000'000;
+/// The room for contained resources that a ValueWriter keeps for the next resource.
+inline constexpr std::size_t kContainedKept = 4096;
 
 /// The parts of a reference's text.
 struct ReferenceText {
@@ -110,6 +112,9 @@ class ValueWriter {
         out_ = &entries;
         inner_known_ = false;
         contained_looks_ = 0;
+        if (contained_.capacity() > kContainedKept) {
+            contained_ = std::vector<Contained>();
+        }
     }
 
     /// Writes the entries of `value` for each of `uses`. `system`: of a bare code, or empty.
