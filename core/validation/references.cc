@@ -95,7 +95,7 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
     std::string wanted(reference);
     if (!is_absolute(reference)) {
         const std::string& base = base_of(context, frame.entry);
-        if (base.empty()) {
+        if (base.empty() || !context.spend(base.size() / 64)) {
             return;
         }
         wanted = base + wanted;
