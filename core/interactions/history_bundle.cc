@@ -217,10 +217,14 @@ class HistoryRun {
     }
 
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
+        if (ignores_unchecked_ && ignore_unless_newer(entry, record)) {
+            return true;
+        }
         Result<void> built = check_resource(service_, entry.facts.resource, {}, &unfinished_);
         if (unfinished_.any()) {
             // What is there already is not validated at length: a bundle that is sent again would end here each time.
-            if (!turns_.is_late() && ignore_unless_newer(entry, record)) {
+            if (ignore_unless_newer(entry, record)) {
+                ignores_unchecked_ = true;
                 return true;
             }
             wait = {};
@@ -511,6 +515,8 @@ class HistoryRun {
     std::vector<Ignored> ignored_;  ///< not yet compared
     Turns turns_;
     bool ignored_last_ = false;
+    /// Whether an entry was ignored instead of waiting. Even beginning to validate many like it can take until the deadline.
+    bool ignores_unchecked_ = false;
     const Record* last_record_ = nullptr;  ///< of the last accepted write
 };
 

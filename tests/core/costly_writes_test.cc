@@ -8,6 +8,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -29,6 +30,16 @@ using test::costly_profile;
 
 class CostlyWrites : public test::BusyWorkerFixture {
   protected:
+    /// An entry of a history bundle.
+    static std::string version_1(std::string_view id, std::string_view resource) {
+        return fmt::format(R"({{"fullUrl":"Patient/{}/_history/1","resource":{}}})", id, resource);
+    }
+
+    static std::string history_of(const std::vector<std::string>& entries) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{}]}})",
+                           fmt::join(entries, ","));
+    }
+
     Request patch_of_p(std::string_view operations,
                        std::string_view type = "application/json-patch+json") {
         Request request = request_of(HttpMethod::patch, "/Patient/p");
@@ -240,6 +251,35 @@ TEST_F(CostlyWrites, GetsFurtherWithAHistoryBundleThatIsSentAgain) {
     EXPECT_EQ(statuses(), (std::vector{200, 200, 404}));
     send_until_late();  // the comparison of the first two is late
     EXPECT_EQ(statuses(), (std::vector{200, 200, 200}));
+}
+
+TEST_F(CostlyWrites, GetsPastMoreStoredEntriesThanItCouldBeginToValidateInTime) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/stored", costly_patient("stored")).status, 201);
+    Config config;
+    config.validation = "full";
+    config.limits.request_timeout = 1s;
+    restart(config);
+    // Each takes over 10 ms until it is left to the worker.
+    std::vector<std::string> entries(150, version_1("stored", costly_patient("stored")));
+    entries.push_back(version_1("new", costly_patient("new")));
+    send("POST", "", history_of(entries));
+    EXPECT_EQ(send("GET", "/Patient/new").status, 200);
+}
+
+TEST_F(CostlyWrites, AppliesWhatFollowsAStoredEntryThatIsIgnoredLate) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/stored", costly_patient("stored")).status, 201);
+    Config config;
+    config.validation = "full";
+    config.limits.request_timeout = 1ms;
+    restart(config);
+    const test::Answer answer =
+        send("POST", "",
+             history_of({version_1("stored", costly_patient("stored")),
+                         version_1("new", R"({"resourceType":"Patient","id":"new"})")}));
+    EXPECT_TRUE(answer.says("\"timeout\"")) << "nothing could be compared: " << answer.body;
+    EXPECT_EQ(send("GET", "/Patient/new").status, 200);
 }
 
 TEST_F(CostlyWrites, ValidatesNothingAtLengthThatIsNoNewerThanWhatIsStored) {
