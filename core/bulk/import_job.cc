@@ -42,8 +42,9 @@ constexpr std::size_t kHistoryBytesMax = 8 << 20;
 constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kImportPause{200};
 
-/// How long a group of history entries may still take when the import is to stop: the progress is then saved behind it.
-constexpr std::chrono::seconds kStopGrace{2};
+/// How long the import goes on when it is to stop, at most, so that it saves its progress behind a window of lines or a group of
+/// history entries; no more than a fifth of shutdown_timeout.
+constexpr std::chrono::milliseconds kStopGraceMax{2000};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
@@ -67,6 +68,7 @@ class ImportJob {
           run_(run),
           files_(run, kErrorFileBytesMax),
           loop_(store_),
+          stop_grace_(std::min(kStopGraceMax, service.config().shutdown_timeout / 5)),
           taken_(store_) {
         request_.base_url = run.order().base_url;
         request_.request_id = run.id();
@@ -201,7 +203,9 @@ class ImportJob {
                 ANNALS_TRY_VOID(take(line));
             }
             offset_ = reader.offset();
-            if (++lines < kLinesPerWindow && offset_ - window_begin < kBytesPerWindow) {
+            // Validating a line may take most of a second, and a file may end before its first window does.
+            if (++lines < kLinesPerWindow && offset_ - window_begin < kBytesPerWindow &&
+                !is_overdue()) {
                 continue;
             }
             lines = 0;
@@ -363,16 +367,10 @@ class ImportJob {
         text += "]}";
         json::Parser parser(kJsonWrappedDepthMax);
         ANNALS_TRY(const json::Document bundle, parse_submitted(service_.config(), parser, text));
-        using Clock = std::chrono::steady_clock;
         for (;;) {
-            const auto is_overdue = [this, end = std::optional<Clock::time_point>()]() mutable {
-                if (!end && run_.stopping()) {
-                    end = Clock::now() + kStopGrace;
-                }
-                return end && Clock::now() >= *end;
-            };
-            const Result<Response> response = loop_.run(
-                "import", request_, apply_history(service_, request_, bundle), is_overdue);
+            const Result<Response> response =
+                loop_.run("import", request_, apply_history(service_, request_, bundle),
+                          [this] { return is_overdue(); });
             if (response && response->status == 200) {
                 return judge_history(response->body.str());
             }
@@ -431,6 +429,14 @@ class ImportJob {
         return submission_error(Status::no_space);
     }
 
+    /// Whether it was to stop stop_grace_ ago.
+    bool is_overdue() {
+        if (!stop_end_ && run_.stopping()) {
+            stop_end_ = std::chrono::steady_clock::now() + stop_grace_;
+        }
+        return stop_end_ && std::chrono::steady_clock::now() >= *stop_end_;
+    }
+
     Result<void> pause() {
         std::this_thread::sleep_for(kImportPause);
         return run_.stopping() ? Result<void>(job_stopped()) : Result<void>();
@@ -464,6 +470,8 @@ class ImportJob {
     ImportTask task_;
     Request request_;
     OwnLoop loop_;
+    std::chrono::milliseconds stop_grace_;
+    std::optional<std::chrono::steady_clock::time_point> stop_end_;
     Instant begun_;
 
     std::size_t input_ = 0;

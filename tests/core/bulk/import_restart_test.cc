@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <span>
@@ -148,6 +149,21 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumb
     run(noted, text, 100);
     EXPECT_EQ(store().totals().versions, 6000U);
     EXPECT_EQ(send("GET", "/Patient/p0").etag, 3U);
+}
+
+TEST_F(ImportJobTest, StoppedEndsWithinAWindow) {
+    Config config;
+    config.shutdown_timeout = std::chrono::milliseconds(0);
+    restart(config);
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+        text += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"p{}\"}}\n", i);
+    }
+    std::string saved(kBegun);
+    for (std::uint64_t versions = 1; versions <= 3; ++versions) {
+        saved = run(saved, text, 1);
+        EXPECT_EQ(store().totals().versions, versions) << saved;
+    }
 }
 
 /// Of entries without version numbers, some of which wait for the worker.
