@@ -173,6 +173,7 @@ class ImportOfCostlyEntries : public ImportJobTest {
         EXPECT_EQ(send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
         Config config;
         config.validation = "full";
+        config.shutdown_timeout = std::chrono::milliseconds(1500);  // 300 ms of it for the import
         restart(config);
     }
 
@@ -220,7 +221,7 @@ TEST_F(ImportOfCostlyEntries, TakesEachOnceWhileTheWorkerTakesNothingMore) {
         leave_to_worker([] {});
     }
     auto imported = std::async(std::launch::async, [&] { return run(kBegun, text_, 100); });
-    EXPECT_EQ(imported.wait_for(std::chrono::seconds(1)), std::future_status::timeout);
+    EXPECT_EQ(imported.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
     go_on.set_value();
     for (std::future<Result<void>>& other : others) {
         EXPECT_TRUE(other.get());
