@@ -14,10 +14,12 @@
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace annals::test {
@@ -39,6 +41,18 @@ class BusyWorkerFixture : public ServiceFixture {
         });
         begun->get_future().wait();
         return busy;
+    }
+
+    /// Waits until something waits for the busy worker; false if nothing does within ten seconds.
+    bool waits_for_worker() {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (service().definitions().worker().waiting() == 0) {
+            if (std::chrono::steady_clock::now() > end) {
+                return false;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return true;
     }
 
     std::future<Answer> ask(std::string_view method, std::string target, std::string body = {}) {
