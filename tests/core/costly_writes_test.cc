@@ -31,6 +31,30 @@ using test::costly_profile;
 
 class CostlyWrites : public test::BusyWorkerFixture {
   protected:
+    /// A patch of Patient/p that makes it active waits for the worker. Meanwhile it keeps no erasure waiting, and it is made from
+    /// the version that is the newest afterwards.
+    void is_made_from_what_is_there_by_then(const Request& request) {
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto patched = begin(request);
+        on_loop([&] {
+            const auto base = store().current(*find_resource_type("Patient"), "p");
+            const Result<storage::StoredVersion> stored = store().load(*base);
+            ASSERT_TRUE(stored);
+            EXPECT_EQ(stored->pin.use_count(), 2) << "the segment's and this one";
+        });
+        EXPECT_EQ(
+            send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p","gender":"male"})")
+                .status,
+            200);
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        const Response response = patched.get();
+        EXPECT_EQ(response.status, 200);
+        const std::string body = response.body.str();
+        EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
+    }
+
     /// An entry of a history bundle.
     static std::string version_1(std::string_view id, std::string_view resource) {
         return fmt::format(R"({{"fullUrl":"Patient/{}/_history/1","resource":{}}})", id, resource);
@@ -170,26 +194,8 @@ TEST_F(CostlyWrites, AppliesCostlyPatchesWhileOthersAreAnswered) {
 
 TEST_F(CostlyWrites, AppliesACostlyPatchToWhatIsThereByThen) {
     ASSERT_EQ(send("PUT", "/Patient/p", costly_patient("p")).status, 201);
-    std::promise<void> go_on;
-    auto busy = occupy(go_on);
     const std::string operations = costly_patch();
-    const Request request = patch_of_p(operations, "application/fhir+json");
-    auto patched = begin(request);
-    on_loop([&] {
-        const auto base = store().current(*find_resource_type("Patient"), "p");
-        const Result<storage::StoredVersion> stored = store().load(*base);
-        ASSERT_TRUE(stored);
-        EXPECT_EQ(stored->pin.use_count(), 2) << "the segment's and this one";
-    });
-    EXPECT_EQ(
-        send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p","gender":"male"})").status,
-        200);
-    go_on.set_value();
-    EXPECT_TRUE(busy.get());
-    const Response response = patched.get();
-    EXPECT_EQ(response.status, 200);
-    const std::string body = response.body.str();
-    EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
+    is_made_from_what_is_there_by_then(patch_of_p(operations, "application/fhir+json"));
 }
 
 TEST_F(CostlyWrites, EndsAHistoryBundleWhoseChecksTakeTooLong) {
@@ -328,26 +334,8 @@ TEST_F(CostlyWrites, KeepsNoErasureWaitingForAPatchThatIsToBeChecked) {
     Config config;
     config.validation = "full";
     restart(config);
-    std::promise<void> go_on;
-    auto busy = occupy(go_on);
-    const Request request = patch_of_p(R"([{"op":"add","path":"/active","value":true}])");
-    auto patched = begin(request);
-    on_loop([&] {
-        const auto base = store().current(*find_resource_type("Patient"), "p");
-        const Result<storage::StoredVersion> stored = store().load(*base);
-        ASSERT_TRUE(stored);
-        EXPECT_EQ(stored->pin.use_count(), 2) << "the segment's and this one";
-    });
-    // It is computed from what is there by then.
-    EXPECT_EQ(
-        send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p","gender":"male"})").status,
-        200);
-    go_on.set_value();
-    EXPECT_TRUE(busy.get());
-    const Response response = patched.get();
-    EXPECT_EQ(response.status, 200);
-    const std::string body = response.body.str();
-    EXPECT_NE(body.find(R"("gender":"male","active":true)"), std::string::npos) << body;
+    is_made_from_what_is_there_by_then(
+        patch_of_p(R"([{"op":"add","path":"/active","value":true}])"));
 }
 
 TEST_F(CostlyWrites, GivesUpAPatchWhoseChecksAreAlwaysOutdated) {
