@@ -61,24 +61,25 @@ asio::awaitable<Result<void>> ContainedSearch::resolve_chains(search::Snapshot& 
     co_return Result<void>();
 }
 
-bool ContainedSearch::matches(json::Value contained, json::Value container) {
+bool ContainedSearch::matches(json::Value contained, search::Container& container) {
     const json::Value name = contained["resourceType"];
     for (const Asked& one : asked_) {
         if (!name.equals(resource_type_name(one.of.type))) {
             continue;
         }
-        extractor_.extract(one.of.type, contained, entries_, container);
+        extractor_.extract(one.of.type, contained, entries_, &container);
         const search::Term own =
             search::identity(store_.search_key(one.of.type, contained["id"].string()));
         entries_.terms.insert(std::ranges::upper_bound(entries_.terms, own), own);
-        return search::matches(one.of.plan, entries_, contained, one.related, container);
+        return search::matches(one.of.plan, entries_, contained, one.related, &container);
     }
     return false;
 }
 
 bool ContainedSearch::contains_match(json::Value resource) {
-    for (const json::Value contained : resource["contained"].elements()) {
-        if (matches(contained, resource)) {
+    search::Container container(resource);
+    for (const json::Value contained : container.contained().elements()) {
+        if (matches(contained, container)) {
             return true;
         }
     }
@@ -115,9 +116,9 @@ asio::awaitable<Result<void>> ContainedSearch::take_out(search::Snapshot& snapsh
                 co_return std::move(in_time.error());
             }
         }
-        const json::Value body = reader.read(info.position);
-        for (const json::Value contained : body["contained"].elements()) {
-            if (matches(contained, body)) {
+        search::Container container(reader.read(info.position));
+        for (const json::Value contained : container.contained().elements()) {
+            if (matches(contained, container)) {
                 content.contained.push_back(
                     {fmt::format("{}/{}/{}#{}", base_url, resource_type_name(info.type),
                                  reader.id(), contained["id"].string()),

@@ -8,6 +8,7 @@
 
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/turns.h"
+#include "core/search/container.h"
 #include "core/search/execute.h"
 #include "core/search/extract.h"
 #include "core/search/query.h"
@@ -54,7 +55,7 @@ class ContainedSearch {
     };
 
     std::string mentioned_by_containers(TypeId type) const;
-    bool matches(json::Value contained, json::Value container);
+    bool matches(json::Value contained, search::Container& container);
     bool contains_match(json::Value resource);
 
     const storage::Store& store_;

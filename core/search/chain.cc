@@ -1,5 +1,6 @@
 // Criteria by their names: parameters, chains over references in both directions, and parameters of all types.
 
+#include "core/search/container.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
@@ -82,11 +83,11 @@ Plan inner_link(const Asked& asked, Targets targets) {
     const auto within = [reader = ExtractReader(asked.reading.context),
                          &parameter = asked.parameter, type = asked.type,
                          targets = std::move(targets.types)](
-                            json::Value resource, json::Value container, const Plan::Judge& judge) {
+                            json::Value resource, Container& container, const Plan::Judge& judge) {
         Extractor& extractor = reader.extractor();
         storage::SearchEntries references;
-        extractor.extract(parameter, type, resource, references, container);
-        const auto matches = [&](json::Value inner, json::Value around) {
+        extractor.extract(parameter, type, resource, references, &container);
+        const auto matches = [&](json::Value inner, Container& around) {
             const auto target = find_resource_type(inner["resourceType"].string());
             const auto at = target ? std::ranges::find(targets, *target) : targets.end();
             if (at == targets.end() ||
@@ -95,12 +96,15 @@ Plan inner_link(const Asked& asked, Targets targets) {
                 return false;
             }
             storage::SearchEntries entries;
-            extractor.extract(*target, inner, entries, around);
+            extractor.extract(*target, inner, entries, &around);
             // Part 0 is for the candidates.
             return judge(static_cast<std::size_t>(at - targets.begin()) + 1, entries, inner,
                          around);
         };
-        for (const json::Value contained : container["contained"].elements()) {
+        for (const json::Value contained : container.contained().elements()) {
+            if (!container.look()) {
+                break;
+            }
             if (matches(contained, container)) {
                 return true;
             }
@@ -108,7 +112,8 @@ Plan inner_link(const Asked& asked, Targets targets) {
         const auto entries = resource["entry"].elements();
         const json::Value first =
             entries.begin() != entries.end() ? (*entries.begin())["resource"] : json::Value();
-        return first && matches(first, first);
+        Container around(first);
+        return first && matches(first, around);
     };
     return contained(carrying({inner_reference(asked.parameter.column)}), std::move(targets.plans),
                      within);

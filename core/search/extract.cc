@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "core/search/canonical_links.h"
+#include "core/search/container.h"
 #include "core/search/layout.h"
 #include "core/search/parameter_values.h"
 #include "core/search/reference_terms.h"
@@ -215,20 +216,27 @@ struct Extractor::Impl {
         return *made;
     }
 
-    void run(const Compiled& with, json::Value root, const Item& context, SearchEntries& entries) {
-        walk(with, root, context.value(), entries);
+    void run(const Compiled& with, Container& container, const Item& context,
+             SearchEntries& entries) {
+        walk(with, container, context.value(), entries);
         for (const Computed& computed : with.computed) {
-            evaluate(computed, root, context);
+            evaluate(computed, container.root(), context);
         }
     }
 
-    /// Extracts what the type's parameters find. `root`: the resource in which `#id` references are resolved.
-    void extract(TypeId type, json::Value resource, json::Value root, SearchEntries& entries) {
+    /// What a resource's references `#id` are resolved in, if it is in no other.
+    Container& alone(json::Value resource) noexcept {
+        own.begin(resource);
+        return own;
+    }
+
+    /// Extracts what the type's parameters find.
+    void extract(TypeId type, json::Value resource, Container& container, SearchEntries& entries) {
         entries.clear();
         if (const Compiled& with = compiled(type); with.computed.empty()) {
-            walk(with, root, resource, entries);
+            walk(with, container, resource, entries);
         } else {
-            run(with, root, Item::resource(resource), entries);
+            run(with, container, Item::resource(resource), entries);
         }
         if (may_be_named(type)) {
             append_names(resource, store_seed, entries);
@@ -239,8 +247,9 @@ struct Extractor::Impl {
         sort_columns(entries);
     }
 
-    void walk(const Compiled& with, json::Value root, json::Value value, SearchEntries& entries) {
-        writer.begin(root, entries);
+    void walk(const Compiled& with, Container& container, json::Value value,
+              SearchEntries& entries) {
+        writer.begin(container, entries);
         with.walk.run(value, writer);
         if (with.presence != nullptr) {
             const Use use{with.presence, {}};
@@ -288,6 +297,7 @@ struct Extractor::Impl {
 
     std::shared_ptr<const ParameterSet> parameters;
     ValueWriter writer;
+    Container own;  ///< of the resource that alone() was called for
     std::uint64_t store_seed;
     std::string base;
     fhirpath::Hooks hooks;
@@ -311,21 +321,23 @@ const std::shared_ptr<const ParameterSet>& Extractor::parameters() const noexcep
 }
 
 void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
-                        json::Value container) {
-    impl_->extract(type, resource, container ? container : resource, entries);
+                        Container* container) {
+    impl_->extract(type, resource, container != nullptr ? *container : impl_->alone(resource),
+                   entries);
     sort_once(entries.terms, std::less<>());
 }
 
 void Extractor::extract_for_run(TypeId type, json::Value resource,
                                 storage::SearchEntries& entries) {
-    impl_->extract(type, resource, resource, entries);
+    impl_->extract(type, resource, impl_->alone(resource), entries);
 }
 
 void Extractor::extract(const Parameter& parameter, TypeId type, json::Value resource,
-                        storage::SearchEntries& entries, json::Value container) {
+                        storage::SearchEntries& entries, Container* container) {
     entries.clear();
     impl_->run(impl_->compiled(parameter, parameter.expression, schema::Type(type)),
-               container ? container : resource, Item::resource(resource), entries);
+               container != nullptr ? *container : impl_->alone(resource), Item::resource(resource),
+               entries);
     sort_entries(entries);
 }
 
@@ -347,6 +359,7 @@ std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
     }
     // Copied: evaluating the components invalidates the items, but not the elements.
     const std::vector<Item> contexts(items->begin(), items->end());
+    Container& container = impl_->alone(resource);
     for (const Item& context : contexts) {
         if (!context.is_element()) {
             continue;
@@ -355,7 +368,7 @@ std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
         for (const Parameter::Component& component : parameter.components) {
             SearchEntries& entries = components.emplace_back();
             impl_->run(impl_->compiled(*component.parameter, component.expression, context.type()),
-                       resource, context, entries);
+                       container, context, entries);
             sort_entries(entries);
         }
     }

@@ -20,6 +20,8 @@
 
 namespace annals::core::search {
 
+class Container;
+
 class Extractor {
   public:
     /// `seed` is the store's (Store::search_seed), for the keys of references. References below `base_url`, the
@@ -38,14 +40,14 @@ class Extractor {
     /// references `#id` are resolved.
     /// Cost: no allocations once the type is known and `entries` have grown.
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
-                 json::Value container = {});
+                 Container* container = nullptr);
 
     /// The same for what a run is built of: terms are unsorted and may be repeated, since runs are sorted as a whole.
     void extract_for_run(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
     /// The same for a single parameter. Requires: the parameter is one of parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,
-                 storage::SearchEntries& entries, json::Value container = {});
+                 storage::SearchEntries& entries, Container* container = nullptr);
 
     /// For a composite: the entries of each component, element by element.
     std::vector<std::vector<storage::SearchEntries>> extract_composite(const Parameter& parameter,

@@ -1,6 +1,7 @@
 #include "core/search/plan.h"
 
 #include "core/base/sort_unique.h"
+#include "core/search/container.h"
 
 #include <algorithm>
 #include <utility>
@@ -62,19 +63,19 @@ struct Held {
     json::Value resource;
     const Related& related;
     std::optional<Term> partly;  ///< identity term of a version of which only the entries are known
-    json::Value container;       ///< the resource that contains it, if any
+    Container* container = nullptr;  ///< the resource that contains it, if any
 };
 
 bool holds(const Plan& plan, const Held& held, bool negated = false);
 
 // Whether an inner resource matches one of the other parts.
 bool holds_within(const Plan& plan, const Held& held) {
-    const json::Value container = held.container ? held.container : held.resource;
-    return plan.within(held.resource, container,
+    Container own(held.resource);
+    return plan.within(held.resource, held.container != nullptr ? *held.container : own,
                        [&](std::size_t part, const storage::SearchEntries& entries,
-                           json::Value inner, json::Value around) {
+                           json::Value inner, Container& around) {
                            return holds(plan.parts[part],
-                                        {entries, inner, held.related, {}, around});
+                                        {entries, inner, held.related, {}, &around});
                        });
 }
 
@@ -110,7 +111,7 @@ bool holds(const Plan& plan, const Held& held, bool negated) {
         case Kind::quantity:
             return has_quantity(plan, entries);
         case Kind::has:
-            if (held.container) {
+            if (held.container != nullptr) {
                 return false;  // Other resources can't refer to a contained one.
             }
             [[fallthrough]];
@@ -360,17 +361,17 @@ Plan contained(Plan candidates, std::vector<Plan> of, decltype(Plan::within) wit
 }
 
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
-             const Related& related, json::Value container) {
+             const Related& related, Container* container) {
     return holds(plan, {entries, resource, related, {}, container});
 }
 
 bool matches_within(const Plan& plan, json::Value resource, const Related& related) {
     static const storage::SearchEntries kNone;
-    return holds_within(plan, {kNone, resource, related, {}, {}});
+    return holds_within(plan, {kNone, resource, related, {}});
 }
 
 bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term identity) {
-    return holds(plan, {entries, {}, {}, identity, {}});
+    return holds(plan, {entries, {}, {}, identity});
 }
 
 std::vector<TypeId> related_types(const Plan& plan) {

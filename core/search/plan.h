@@ -68,6 +68,8 @@ constexpr bool compares(Comparison comparison, Range own, Range asked) noexcept 
     return false;
 }
 
+class Container;
+
 struct Plan {
     enum class Kind : std::uint8_t {
         everything,
@@ -89,7 +91,7 @@ struct Plan {
     /// Whether an inner resource, with these entries and this body, matches parts[part]. Its references `#id` lead into
     /// `container`.
     using Judge = std::function<bool(std::size_t part, const storage::SearchEntries& entries,
-                                     json::Value inner, json::Value container)>;
+                                     json::Value inner, Container& container)>;
 
     Kind kind = Kind::everything;
     std::vector<Plan> parts;
@@ -104,7 +106,7 @@ struct Plan {
     std::function<bool(json::Value resource)> check;
     /// Whether `judge` accepts a resource that `resource` refers to and that is inside `container` (perhaps `resource`
     /// itself) or inside `resource`.
-    std::function<bool(json::Value resource, json::Value container, const Judge& judge)> within;
+    std::function<bool(json::Value resource, Container& container, const Judge& judge)> within;
 };
 
 /// Matches everything, or nothing.
@@ -143,7 +145,7 @@ using Related = std::function<bool(const Plan& part, const storage::SearchEntrie
 /// `_lastUpdated` are only considered if the caller added them to the entries. Without `related`, chains and has match
 /// nothing. `container`: the resource that contains it, if any.
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
-             const Related& related = {}, json::Value container = {});
+             const Related& related = {}, Container* container = nullptr);
 
 /// Whether an inner resource of `resource`, which is the body of a candidate, matches as `plan` requires.
 /// Requires: `plan` was made by contained(); the candidate matches its parts[0].

@@ -24,6 +24,8 @@
 
 namespace annals::core::search {
 
+class Container;
+
 /// The columns of one parameter, computed once.
 struct Columns {
     explicit Columns(Column of) noexcept;
@@ -77,10 +79,6 @@ inline constexpr std::size_t kTextBytesMax = 1 << 20;
 inline constexpr std::size_t kUriBytesMax = 1000;
 /// Keys, and values, of one element for a composite.
 inline constexpr std::size_t kPairedMax = 100;
-/// How many contained resources are examined, in total, to resolve a resource's references to them.
-inline constexpr std::size_t kContainedLooksMax = 1'000'000;
-/// The room for contained resources that a ValueWriter keeps for the next resource.
-inline constexpr std::size_t kContainedKept = 4096;
 
 /// The parts of a reference's text.
 struct ReferenceText {
@@ -106,15 +104,10 @@ class ValueWriter {
     /// `seed` and `base_url`: as for Extractor. `zone`: of dates without a time zone; null: UTC. Lifetime: it outlives this.
     ValueWriter(std::uint64_t seed, std::string base_url, const TimeZone* zone);
 
-    /// Begins a resource: the entries of its values go to `entries`.
-    void begin(json::Value root, storage::SearchEntries& entries) noexcept {
-        root_ = root;
+    /// Begins a resource: the entries of its values go to `entries`. `container`: where its references `#id` are resolved.
+    void begin(Container& container, storage::SearchEntries& entries) noexcept {
+        container_ = &container;
         out_ = &entries;
-        inner_known_ = false;
-        contained_looks_ = 0;
-        if (contained_.capacity() > kContainedKept) {
-            contained_ = std::vector<Contained>();
-        }
     }
 
     /// Writes the entries of `value` for each of `uses`. `system`: of a bare code, or empty.
@@ -133,11 +126,6 @@ class ValueWriter {
 
   private:
     static constexpr std::size_t kScratch = 6;
-
-    struct Contained {
-        json::Value id;
-        std::optional<TypeId> type;
-    };
 
     std::string_view text_of(json::Value value, std::size_t scratch);
     void term(Term term);
@@ -173,8 +161,6 @@ class ValueWriter {
     /// Adds a link to whatever has the url.
     void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
-    /// The type of what `#id` refers to; if `id` is empty, that of the root.
-    std::optional<TypeId> inner_type(std::string_view id);
     /// From the beginning of the start to the end of the end. None if it has neither, or ends before it starts.
     std::optional<Range> period_range(json::Value period);
     void period(json::Value value, std::span<const Use> uses);
@@ -204,12 +190,8 @@ class ValueWriter {
 
     std::uint64_t seed_;
     std::string base_url_;
-    json::Value root_;
+    Container* container_ = nullptr;
     storage::SearchEntries* out_ = nullptr;
-    bool inner_known_ = false;  ///< whether the two below, found on first use, are those of root_
-    std::optional<TypeId> root_type_;
-    std::vector<Contained> contained_;
-    std::size_t contained_looks_ = 0;
     bool presence_ = false;
     std::array<std::string, kScratch> scratch_;
     std::string unit_;

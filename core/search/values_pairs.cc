@@ -1,5 +1,6 @@
 // The entries of a composite for one element: each key of one component with each value of the other.
 
+#include "core/search/container.h"
 #include "core/search/layout.h"
 #include "core/search/values.h"
 
@@ -21,7 +22,7 @@ void ValueWriter::key(Pairs& pairs, std::string_view system, std::string_view co
     key.code = code;
     key.system = system;
     // Texts that point into the resource need no copy.
-    const std::string_view all = root_.tree().text();
+    const std::string_view all = container_->root().tree().text();
     const auto stays = [&](std::string_view text) {
         return text.empty() || (std::less_equal<>()(all.data(), text.data()) &&
                                 std::less<>()(text.data(), all.data() + all.size()));

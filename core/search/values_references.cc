@@ -2,6 +2,7 @@
 
 #include "core/base/ids.h"
 #include "core/search/canonical_links.h"
+#include "core/search/container.h"
 #include "core/search/members.h"
 #include "core/search/values.h"
 #include "storage/index.h"
@@ -56,34 +57,6 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
     return target;
 }
 
-std::optional<TypeId> ValueWriter::inner_type(std::string_view id) {
-    if (!inner_known_) {
-        inner_known_ = true;
-        root_type_ = find_resource_type(text_of(root_["resourceType"], 1));
-        contained_.clear();
-        for (const json::Value contained : root_["contained"].elements()) {
-            if (contained_.size() == kContainedLooksMax) {
-                break;
-            }
-            contained_.push_back(
-                {contained["id"], find_resource_type(text_of(contained["resourceType"], 1))});
-        }
-    }
-    if (id.empty()) {
-        return root_type_;
-    }
-    for (const Contained& contained : contained_) {
-        if (contained_looks_ == kContainedLooksMax) {
-            break;
-        }
-        ++contained_looks_;
-        if (contained.id.equals(id)) {
-            return contained.type;
-        }
-    }
-    return {};
-}
-
 void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
     if (!value.is_object()) {
         return;
@@ -106,7 +79,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
     std::optional<TypeId> type;
     const bool fragment = text.starts_with('#');
     if (fragment) {
-        type = inner_type(text.substr(1));
+        type = container_->type_of(text.substr(1));
     } else {
         target = read_reference(text, base_url_);
         target_key = key_of(target);

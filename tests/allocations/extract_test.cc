@@ -15,9 +15,9 @@ namespace {
 
 TEST(ExtractAllocations, ForManyContainedResourcesAreGivenBack) {
     const std::string link = R"(,"link":[{"other":{"reference":"#x"}}]})";
-    std::string many = R"({"resourceType":"Patient","contained":[{})";
+    std::string many = R"({"resourceType":"Patient","contained":[{"id":"a"})";
     for (int i = 0; i < 100'000; ++i) {
-        many += ",{}";
+        many += R"(,{"id":"a"})";
     }
     const auto large = json::Parser().parse(many + "]" + link);
     const auto small = json::Parser().parse(R"({"resourceType":"Patient")" + link);

@@ -5,6 +5,7 @@
 #include "codec/json/document.h"
 #include "codec/schema/schema.h"
 #include "core/search/canonical_links.h"
+#include "core/search/container.h"
 #include "core/search/extract.h"
 #include "core/search/layout.h"
 #include "core/search/values.h"
@@ -117,7 +118,8 @@ class Naive {
     void write(std::string_view expression, SearchType type, const Columns& columns,
                const Item& context, json::Value resource, SearchEntries& entries) {
         const std::vector<Item> items = evaluate(expression, context, resource);
-        writer_.begin(resource, entries);
+        Container container(resource);
+        writer_.begin(container, entries);
         const Use use{&columns, {}};
         for (const Item& item : items) {
             if (item.kind() == Item::Kind::boolean) {
