@@ -25,7 +25,6 @@ namespace annals::core {
 namespace {
 
 using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
 using test::costly_patient;
 using test::costly_profile;
 
