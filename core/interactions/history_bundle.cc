@@ -1,20 +1,15 @@
 #include "core/interactions/history_bundle.h"
 
-#include "codec/json/same.h"
-#include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/bundle_stream.h"
 #include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/history_bundle_ignored.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -40,81 +35,6 @@ struct Record : HistoryOutcome {
     std::uint32_t id_size = 0;
 };
 
-/// An ignored entry, to be compared with the store's version of the same number.
-struct Ignored {
-    json::Value value;
-    Record* record = nullptr;
-};
-
-std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) {
-    char* const begin = buffer.data();
-    char* const end = std::to_chars(begin, begin + buffer.size(), version.value).ptr;
-    return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-/// The final body of `entry`, with holes for the number and the instant if they are unknown.
-class KeptBody {
-  public:
-    /// `instant`: the text of meta.lastUpdated that replaces the entry's own. Lifetime: the arguments outlive it.
-    explicit KeptBody(const HistoryEntry& entry, std::optional<std::string_view> instant = {})
-        : digits_(entry.version ? digits_of(*entry.version, buffer_) : std::string_view()),
-          plan_(entry.facts, entry.id, keep(entry, instant)) {}
-
-    const json::BodyPlan& plan() const noexcept { return plan_; }
-
-  private:
-    json::BodyPlan::Keep keep(const HistoryEntry& entry,
-                              std::optional<std::string_view> instant) const {
-        json::BodyPlan::Keep kept;
-        if (entry.version) {
-            kept.version = digits_;
-        }
-        if (instant || entry.instant) {
-            kept.last_updated = instant.value_or(entry.last_updated);
-        }
-        return kept;
-    }
-
-    std::array<char, 20> buffer_{};
-    std::string_view digits_;
-    json::BodyPlan plan_;
-};
-
-/// Whether the stored `body` is equivalent to that of `entry`, which has the same instant, though not byte for byte: it
-/// may have been sent as XML, or by a program that writes JSON differently.
-bool says_the_same(const HistoryEntry& entry, std::string_view body) {
-    const Result<json::Document> stored = thread_parser().parse(body);
-    if (!stored) {
-        return false;
-    }
-    const std::string instant = stored->root()["meta"]["lastUpdated"].string();
-    const KeptBody kept(entry, instant);
-    const Result<json::Document> sent = parse_planned(kept.plan());
-    return sent && json::is_same(sent->root(), stored->root());
-}
-
-/// Whether `stored` has the contents of `entry`, apart from an unknown instant. None if it may not block and the
-/// version is only on the device.
-std::optional<bool> same_content(const storage::Store& store, const HistoryEntry& entry,
-                                 const storage::VersionInfo& stored, bool may_block) {
-    if (stored.deletion != entry.deletion || (entry.instant && *entry.instant != stored.instant)) {
-        return false;
-    }
-    if (entry.deletion) {
-        return true;
-    }
-    const auto bytes = may_block ? store.load(stored) : store.load_resident(stored);
-    if (!bytes) {
-        return true;  // Erased meanwhile: there is nothing to compare.
-    }
-    if (bytes->unread) {
-        return std::nullopt;
-    }
-    const KeptBody body(entry);
-    // Only the instant may be unknown here.
-    return is_body_of(body.plan(), bytes->body) || says_the_same(entry, bytes->body);
-}
-
 /// A history bundle in progress.
 class HistoryRun {
   public:
@@ -125,7 +45,8 @@ class HistoryRun {
           escaped_base_(escaped_base(request.base_url)),
           list_(list),
           records_(list.size()),
-          turns_(*request.loop, end, kLongTurn) {}
+          turns_(*request.loop, end, kLongTurn),
+          ignored_(service, request, turns_) {}
 
     asio::awaitable<Response> run() {
         std::size_t index = 0;
@@ -148,9 +69,9 @@ class HistoryRun {
                 }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
-                    const Result<void> compared = co_await compare_ignored();
-                    if (!compared) {
-                        co_return compared.error();
+                    const bool in_time = co_await ignored_.compare();
+                    if (!in_time) {
+                        co_return too_late();
                     }
                 }
                 const bool whole = settled && still_there();
@@ -171,11 +92,12 @@ class HistoryRun {
         if (settled && last_erase_.value != 0) {
             settled = co_await request_.loop->erased_ticket(last_erase_);
         }
-        if (settled) {
-            settled = co_await compare_ignored();
-        }
         if (!settled) {
             co_return settled.error();
+        }
+        const bool in_time = co_await ignored_.compare();
+        if (!in_time) {
+            co_return too_late();
         }
         co_return answer();
     }
@@ -362,7 +284,7 @@ class HistoryRun {
         record.version = head.version;
         record.instant = head.instant;
         if (entry.version && head.exists && !record.erasing) {
-            ignored_.push_back({value_, &record});
+            ignored_.add(value_, record);
         }
         if (head.ticket > last_ticket_) {
             last_ticket_ = head.ticket;  // The version found must be durable before it is reported.
@@ -436,69 +358,6 @@ class HistoryRun {
         return response;
     }
 
-    /// Compares the entries ignored so far with the stored versions of the same numbers. Requires: these have settled.
-    /// Errors: timeout.
-    asio::awaitable<Result<void>> compare_ignored() {
-        const std::vector<Ignored> ignored = std::exchange(ignored_, {});
-        std::span<const Ignored> left(ignored);
-        while (!left.empty()) {
-            if (turns_.is_late()) {
-                co_return too_late();
-            }
-            std::vector<const Ignored*> unread;
-            std::vector<Position> positions;
-            std::size_t count = 0;
-            do {
-                const Ignored& one = left[count++];
-                if (const Position at = compare(one, false); at.value != 0) {
-                    unread.push_back(&one);
-                    positions.push_back(at);
-                }
-            } while (count < std::min(left.size(), kAppliedPerTurn) && !turns_.pace().is_over());
-            left = left.subspan(count);
-            if (!positions.empty()) {
-                co_await request_.loop->fetched(std::move(positions));
-            }
-            co_await turns_.give_way();
-            for (const Ignored* const one : unread) {
-                compare(*one, true);
-                if (turns_.pace().is_over()) {
-                    co_await turns_.give_way();
-                    if (turns_.is_late()) {
-                        co_return too_late();
-                    }
-                }
-            }
-        }
-        co_return Result<void>();
-    }
-
-    /// Not 0: the position of a version that is only on the device, so that nothing could be compared without blocking.
-    Position compare(const Ignored& ignored, bool may_block) const {
-        HistoryEntry entry;
-        if (!read_history_entry(ignored.value, entry) || !entry.version) {
-            return {};
-        }
-        const auto stored = service_.store().version(entry.type, entry.id, *entry.version);
-        if (!stored) {
-            ignored.record->missing = true;
-            return {};
-        }
-        const std::optional<bool> same = same_content(service_.store(), entry, *stored, may_block);
-        if (!same) {
-            return stored->position;
-        }
-        if (!*same) {
-            ignored.record->fate = Fate::differs;
-            service_.count_divergence();
-            log_warning(fmt::format(
-                "history bundle: version {} of a resource ({}) differs from the stored one "
-                "(request {})",
-                entry.version->value, resource_type_name(entry.type), request_.request_id));
-        }
-        return {};
-    }
-
     const Service& service_;
     const Request& request_;
     std::string escaped_base_;  ///< the request's base_url, escaped for a JSON string
@@ -511,9 +370,9 @@ class HistoryRun {
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
-    Unfinished unfinished_;         ///< the check of the current entry
-    std::vector<Ignored> ignored_;  ///< not yet compared
+    Unfinished unfinished_;  ///< the check of the current entry
     Turns turns_;
+    IgnoredEntries ignored_;  ///< not yet compared
     bool ignored_last_ = false;
     /// Whether an entry was ignored instead of waiting. Even beginning to validate many like it can take until the deadline.
     bool ignores_unchecked_ = false;

@@ -216,7 +216,26 @@ Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
     return {};
 }
 
+/// What replaces the number and the instant in the entry's resource. `digits`: receives the number.
+json::BodyPlan::Keep kept_of(const HistoryEntry& entry, std::optional<std::string_view> instant,
+                             std::array<char, 20>& digits) {
+    json::BodyPlan::Keep kept;
+    if (entry.version) {
+        char* const begin = digits.data();
+        char* const end = std::to_chars(begin, begin + digits.size(), entry.version->value).ptr;
+        kept.version = std::string_view(begin, end);
+    }
+    if (instant || entry.instant) {
+        kept.last_updated = instant.value_or(entry.last_updated);
+    }
+    return kept;
+}
+
 }  // namespace
+
+KeptBody::KeptBody(const HistoryEntry& entry, std::optional<std::string_view> instant)
+    : plan_(entry.facts, entry.id, kept_of(entry, instant, digits_)) {
+}
 
 std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
     if (url.find('?') != std::string_view::npos) {

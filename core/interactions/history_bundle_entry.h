@@ -14,6 +14,7 @@
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -48,6 +49,21 @@ bool is_history_entry(json::Value object) noexcept;
 /// method DELETE. Errors: structure, required, value, invalid (also an entry with search.mode outcome); `entry` is
 /// meaningless then.
 Result<void> read_history_entry(json::Value value, HistoryEntry& entry);
+
+/// The body that an entry is stored as, with holes for the number and the instant if they are unknown.
+class KeptBody {
+  public:
+    /// `instant`: the text of meta.lastUpdated that replaces the entry's own. Lifetime: the arguments outlive it.
+    explicit KeptBody(const HistoryEntry& entry, std::optional<std::string_view> instant = {});
+    KeptBody(const KeptBody&) = delete;
+    KeptBody& operator=(const KeptBody&) = delete;
+
+    const json::BodyPlan& plan() const noexcept { return plan_; }
+
+  private:
+    std::array<char, 20> digits_{};  ///< of the number; the plan points into it
+    json::BodyPlan plan_;
+};
 
 /// The parts of a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1".
 struct ResourceUrl {
