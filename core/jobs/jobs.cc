@@ -195,18 +195,13 @@ struct Jobs::Impl {
         return {};
     }
 
-    // Starts jobs that had no thread because none could be started before.
+    // Starts the jobs that have no thread: at first all of them, later those for which none could be started. Requires: the lock
+    // is held.
     void start_waiting() {
         for (const auto& [id, job] : jobs) {
-            if (job->state.stage == JobStage::running && !job->thread.joinable() && !stopping) {
-                take_on(job);
+            if (job->state.stage == JobStage::running && !job->thread.joinable() && start(job)) {
+                ++running;
             }
-        }
-    }
-
-    void take_on(const std::shared_ptr<Job>& job) {
-        if (start(job)) {
-            ++running;
         }
     }
 
@@ -311,11 +306,7 @@ struct Jobs::Impl {
             take_up(name);
         }
         const std::lock_guard lock(mutex);
-        for (const auto& [id, job] : jobs) {
-            if (job->state.stage == JobStage::running) {
-                take_on(job);
-            }
-        }
+        start_waiting();
         if (!jobs.empty()) {
             // Starts the keeper; otherwise jobs without a thread would wait until another is begun or removed.
             static_cast<void>(give([] {}));
