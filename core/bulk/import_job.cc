@@ -1,9 +1,9 @@
 #include "core/bulk/import_job.h"
 
 #include "codec/json/resource.h"
-#include "core/base/digest.h"
 #include "core/base/ids.h"
 #include "core/base/text.h"
+#include "core/bulk/import_line.h"
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"
@@ -50,15 +50,6 @@ constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
 /// The beginning of a gzip file, which is refused: it has no line offsets from which a restart could continue.
 constexpr std::string_view kPackedFileMark = "\x1f\x8b";
-
-/// The id of a resource that came without one; the same each time the line is read.
-std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
-    const Hash128 hash = hash128(fmt::format("{}/{}/{}", job, input, line));
-    const std::string hex = fmt::format("{:016x}{:016x}", hash.high, hash.low);
-    // A UUID of version 8, whose content is up to its maker (RFC 9562 section 5.8).
-    return fmt::format("{}-{}-8{}-a{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(13, 3),
-                       hex.substr(17, 3), hex.substr(20, 12));
-}
 
 class ImportJob {
   public:
@@ -230,50 +221,17 @@ class ImportJob {
                    : Result<void>();
     }
 
-    Error other_type(std::string_view type) const {
-        return {Errc::invalid,
-                fmt::format("The resource is of the type {}, not {}", type, input().type),
-                "resourceType"};
-    }
-
-    Result<void> take(std::string_view line) {
-        Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
-        if (!document) {
-            // Nests deeper than a single resource may: an entry of a history Bundle.
-            json::Parser parser(kLineDepthMax);
-            document = parse_submitted(service_.config(), parser, line);
+    Result<void> take(std::string_view text) {
+        Result<ImportLine> line =
+            read_import_line(service_.config(), text, input().type, task_.keep_versions);
+        if (!line) {
+            return add_error(line.error(), line_);
         }
-        if (!document) {
-            return add_error(document.error(), line_);
-        }
-        const json::Value root = document->root();
-        if (is_history_entry(root)) {
-            HistoryEntry entry;
-            if (!input().type.empty() && read_history_entry(root, entry) &&
-                resource_type_name(entry.type) != input().type) {
-                return add_error(other_type(resource_type_name(entry.type)), line_);
-            }
-            return add_history(std::string(root.raw()));
-        }
-        const std::string type_name = root["resourceType"].string();
-        const std::optional<TypeId> type = find_resource_type(type_name);
-        if (!type || type_name == "Parameters") {
-            return add_error({Errc::value,
-                              fmt::format("'{}' is not a type of resource that can be stored",
-                                          type_name.substr(0, 100)),
-                              "resourceType"},
-                             line_);
-        }
-        if (!input().type.empty() && type_name != input().type) {
-            return add_error(other_type(type_name), line_);
-        }
-        if (task_.keep_versions) {
-            return add_history(
-                fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"{}/{}"}}}})",
-                            root.raw(), type_name, root["id"].raw_string()));
+        if (!line->entry.empty()) {
+            return add_history(std::move(line->entry));
         }
         ANNALS_TRY_VOID(submit_history());  // keeps the order of the lines
-        return put(*type, *std::move(document));
+        return put(line->type, std::move(line->resource));
     }
 
     // ---- resources ----
