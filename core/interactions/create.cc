@@ -127,7 +127,7 @@ std::optional<Response> create_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     SubmittedResource resource;
-    const Result<void> fit = resource.read(service, request, target.type);
+    const Result<void> fit = resource.read_early(service, request, target.type);
     if (resource.is_unfinished()) {
         return std::nullopt;
     }

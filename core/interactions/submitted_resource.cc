@@ -68,7 +68,7 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
     std::vector<Position>* const unread = unfinished->positions();
     validation::Report report;
     if (unread != nullptr) {
-        options.steps = kValidationStepsOnLoop;
+        options.steps = unfinished->validation_steps;
         report =
             validation::validate(resource, Definitions::Resident(definitions, unread), options);
     }
@@ -227,6 +227,12 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
                parse_submitted(service.config(), thread_parser(), request.body));
     ANNALS_TRY_VOID(take(service, request, type, std::move(document), &unfinished_));
     return check_subscriber(service, request, document_.root(), unfinished_.positions());
+}
+
+Result<void> SubmittedResource::read_early(const Service& service, const Request& request,
+                                           TypeId type) {
+    unfinished_.validation_steps = kValidationStepsEarly;
+    return read(service, request, type);
 }
 
 asio::awaitable<Result<void>> SubmittedResource::read_by_turns(const Service& service,

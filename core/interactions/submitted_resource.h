@@ -55,13 +55,17 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 /// has a budget of the same size. What takes more is left to the worker.
 inline constexpr std::uint64_t kValidationStepsOnLoop = 1'000'000;
 
+/// The same for a first attempt, which the request repeats if it fails: about a millisecond's work, many times what usual resources
+/// take.
+inline constexpr std::uint64_t kValidationStepsEarly = 100'000;
+
 /// The same for the paths of a FHIRPath Patch.
 inline constexpr std::uint64_t kPatchStepsOnLoop = 1'000'000;
 
 /// What check_resource() or PatchDocument::apply() left undone because it would have held up a loop: await finish(), and call it
 /// again with this.
 struct Unfinished {
-    /// A resource whose full validation takes more than kValidationStepsOnLoop.
+    /// A resource whose full validation takes more than `validation_steps`.
     struct Costly {
         std::shared_ptr<const std::string> text;  ///< the worker's, too
         std::string prefix;                       ///< of the expressions in errors
@@ -75,6 +79,7 @@ struct Unfinished {
         std::optional<Result<std::string>> patched;  ///< by the worker
     };
 
+    std::uint64_t validation_steps = kValidationStepsOnLoop;  ///< what full validation may take
     std::vector<Position> unread;  ///< stored definitions that are not in memory
     int times_looked = 0;          ///< how often some have been fetched
     std::unique_ptr<Costly> costly;
@@ -122,26 +127,27 @@ class SubmittedResource {
     SubmittedResource(const SubmittedResource&) = delete;
     SubmittedResource& operator=(const SubmittedResource&) = delete;
 
-    /// Parses the body and checks that it is a resource of `type` that can be stored.
+    /// Parses the body and checks that it is a resource of `type` that can be stored, for a handler that is tried before the one
+    /// that awaits.
     /// Errors: unsupported_media; those of parse_submitted() and take(), with place and byte offset; those of
     ///         check_subscriber(); a meaningless one if is_unfinished().
-    Result<void> read(const Service& service, const Request& request, TypeId type);
+    Result<void> read_early(const Service& service, const Request& request, TypeId type);
 
-    /// True if read() would have held up the loop: await read_by_turns() instead.
+    /// True if read_early() would have held up the loop: await read_by_turns() instead.
     bool is_unfinished() const noexcept { return unfinished_.any(); }
 
-    /// As read(), but waits for what it needs.
-    /// Lifetime: this and the arguments outlive the await. Errors: those of read(); overloaded.
+    /// As read_early(), but waits for what it needs.
+    /// Lifetime: this and the arguments outlive the await. Errors: those of read_early(); overloaded.
     asio::awaitable<Result<void>> read_by_turns(const Service& service, const Request& request,
                                                 TypeId type);
 
-    /// As read(), for a document that has been parsed already.
+    /// The same for a document that has been parsed already.
     /// Errors: invalid (another type); those of check_resource(); conflict (a reference that can't lead to anything here, if
     ///         references are checked on write).
     Result<void> take(const Service& service, const Request& request, TypeId type,
                       json::Document document, Unfinished* unfinished = nullptr);
 
-    /// Whether the body is a complete resource, which may replace another. Requires: read() succeeded.
+    /// Whether the body is a complete resource, which may replace another. Requires: the body was read.
     /// Errors: business_rule (the tag SUBSETTED: it came from a read with _summary or _elements).
     Result<void> check_whole() const;
 
@@ -149,12 +155,12 @@ class SubmittedResource {
     std::optional<std::string_view> id() const noexcept { return facts_.id; }
 
     /// Submits `write`, completed with the body and its search terms, together with `guards` and the requirements that the
-    /// configuration makes of references. Requires: read() succeeded.
+    /// configuration makes of references. Requires: the body was read.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {},
                                std::string_view client_request_id = {});
 
-    /// Returns the buffers to the parser; only read(), take() or destruction may follow.
+    /// Returns the buffers to the parser; only another read or take(), or destruction, may follow.
     void release() noexcept;
 
     /// Whether restricted scopes of the sender of `request` permit `write`: the resource must be of the permitted part of
@@ -176,6 +182,8 @@ class SubmittedResource {
         std::string version;      ///< empty: none is named
         std::uint32_t place = 0;  ///< node index, for json::expression_of()
     };
+
+    Result<void> read(const Service& service, const Request& request, TypeId type);
 
     json::Document document_;
     json::ResourceFacts facts_;

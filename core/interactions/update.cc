@@ -130,7 +130,7 @@ std::optional<Response> update_early(const Service& service, const Request& requ
         }
     }
     SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
+    Result<void> fit = resource.read_early(service, request, target.type);
     if (resource.is_unfinished()) {
         return std::nullopt;
     }

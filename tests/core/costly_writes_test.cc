@@ -1,6 +1,7 @@
 // Writes whose checks or patches take so many steps that the worker does them, while others are answered.
 
 #include "core/exchange.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/service.h"
 #include "tests/support/busy_worker_fixture.h"
 #include "tests/support/costly_rules.h"
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <future>
 #include <string>
 #include <string_view>
@@ -205,6 +207,41 @@ TEST_F(CostlyWrites, AppliesCostlyPatchesWhileOthersAreAnswered) {
     EXPECT_EQ(answer.status, 400);
     EXPECT_TRUE(answer.says("operation 0 (delete Patient.name.where(")) << answer.body;
     EXPECT_TRUE(answer.says("the evaluation takes too many steps")) << answer.body;
+}
+
+TEST_F(CostlyWrites, HoldUpTheLoopOnceThoughTheyBeginTwice) {
+    ASSERT_EQ(send("PUT", "/StructureDefinition/costly", costly_profile()).status, 201);
+    Config config;
+    config.validation = "full";
+    restart(config);
+    const std::string patient = costly_patient("p");
+    for (const auto& [method, path] :
+         {std::pair(HttpMethod::post, "/Patient"), std::pair(HttpMethod::put, "/Patient/p")}) {
+        Request request = request_of(method, path);
+        request.headers.push_back({"Content-Type", "application/fhir+json"});
+        request.body = patient;
+        on_loop([&] {
+            const auto time_of = [](const auto& work) {
+                const std::clock_t begin = std::clock();
+                work();
+                return std::clock() - begin;
+            };
+            Route route;
+            ASSERT_FALSE(handle_plain(service(), request, route));
+            const std::clock_t first = time_of([&] {
+                EXPECT_FALSE(handle_early(service(), request, route));
+                EXPECT_TRUE(route.tried_early);
+            });
+            const auto document = parse_submitted(service().config(), thread_parser(), patient);
+            ASSERT_TRUE(document);
+            Unfinished unfinished;
+            const std::clock_t again = time_of([&] {
+                static_cast<void>(check_resource(service(), document->root(), {}, &unfinished));
+            });
+            EXPECT_TRUE(unfinished.any());
+            EXPECT_LT(first, again / 3);
+        });
+    }
 }
 
 TEST_F(CostlyWrites, AppliesACostlyPatchToWhatIsThereByThen) {
