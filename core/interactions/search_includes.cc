@@ -148,10 +148,11 @@ class Includer {
                                                   int depth) {
         std::vector<CanonicalReference> canonicals;
         for (const VersionInfo& info : round) {
+            search::ExpressionBudget budget;
             for (const Include& include : context_.includes) {
                 if (!include.reverse && applies(include, depth) &&
                     (!include.source || *include.source == info.type)) {
-                    add_references(include, info, canonicals);
+                    add_references(include, info, budget, canonicals);
                 }
             }
             if (candidates_.size() >= kFetchedAtOnce) {
@@ -200,16 +201,17 @@ class Includer {
     }
 
     void add_references(const Include& include, const VersionInfo& info,
+                        search::ExpressionBudget& budget,
                         std::vector<CanonicalReference>& canonicals) {
         const json::Value body = reader_.read(info.position);
         if (!body) {
             return;
         }
         if (include.parameter == nullptr) {
-            add_every_reference(include, info.type, body, canonicals);
+            add_every_reference(include, info.type, body, budget, canonicals);
             return;
         }
-        search::for_each_parameter_value(*include.parameter, body, [&](json::Value value) {
+        search::for_each_parameter_value(*include.parameter, body, budget, [&](json::Value value) {
             if (value.is_object()) {
                 add_reference(include, value["reference"].string());
             } else if (value.is_string()) {
@@ -219,6 +221,7 @@ class Includer {
     }
 
     void add_every_reference(const Include& include, TypeId type, json::Value body,
+                             search::ExpressionBudget& budget,
                              std::vector<CanonicalReference>& canonicals) {
         sites_.clear();
         json::find_references(body, sites_);
@@ -232,7 +235,7 @@ class Includer {
             if (parameter.type != schema::SearchType::reference || !parameter.ready) {
                 continue;
             }
-            search::for_each_parameter_value(parameter, body, [&](json::Value value) {
+            search::for_each_parameter_value(parameter, body, budget, [&](json::Value value) {
                 if (value.is_string()) {
                     canonicals.push_back({value.string(), &include, &parameter});
                 }

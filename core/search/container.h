@@ -8,6 +8,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/resource_types.h"
+#include "core/search/expression_budget.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@ class Container {
         root_ = root;
         known_ = false;
         looks_ = 0;
+        budget_ = {};
         if (contained_.capacity() > kContainedKept) {
             contained_ = std::vector<Contained>();
         }
@@ -56,6 +58,9 @@ class Container {
         return true;
     }
 
+    /// Of all expressions evaluated on the body, those on contained resources included.
+    ExpressionBudget& budget() noexcept { return budget_; }
+
   private:
     struct Contained {
         std::uint64_t id_hash = 0;
@@ -71,6 +76,7 @@ class Container {
     std::optional<TypeId> root_type_;
     std::vector<Contained> contained_;  ///< those with an id, by id_hash, then in their order
     std::size_t looks_ = 0;
+    ExpressionBudget budget_;
 };
 
 }  // namespace annals::core::search

@@ -4,7 +4,6 @@
 #include "core/search/canonical_links.h"
 #include "core/search/container.h"
 #include "core/search/layout.h"
-#include "core/search/parameter_values.h"
 #include "core/search/reference_terms.h"
 #include "core/search/selection.h"
 #include "core/search/values.h"
@@ -88,7 +87,7 @@ ValueKind computed_kind(SearchType search, Item::Kind kind) {
     }
 }
 
-/// A parameter whose expression is more than paths.
+/// A parameter whose expression is more than paths. None of R4's own is.
 struct Computed {
     fhirpath::Expression expression;
     SearchType search = SearchType::string;
@@ -220,7 +219,7 @@ struct Extractor::Impl {
              SearchEntries& entries) {
         walk(with, container, context.value(), entries);
         for (const Computed& computed : with.computed) {
-            evaluate(computed, container.root(), context);
+            evaluate(computed, container, context);
         }
     }
 
@@ -258,20 +257,23 @@ struct Extractor::Impl {
         }
     }
 
-    Result<std::span<const Item>> items_of(const fhirpath::Expression& expression, json::Value root,
-                                           const Item& context) {
+    Result<std::span<const Item>> items_of(const fhirpath::Expression& expression,
+                                           Container& container, const Item& context) {
         fhirpath::Environment environment;
-        environment.resource = Item::resource(root);
+        environment.resource = Item::resource(container.root());
         environment.hooks = &hooks;
-        environment.limits.steps = kExpressionStepsMax;
-        return evaluator.evaluate(expression, context, environment);
+        environment.limits.steps = container.budget().next();
+        const auto items = evaluator.evaluate(expression, context, environment);
+        container.budget().spend(evaluator.steps());
+        return items;
     }
 
-    void evaluate(const Computed& computed, json::Value root, const Item& context) {
-        const auto items = items_of(computed.expression, root, context);
+    void evaluate(const Computed& computed, Container& container, const Item& context) {
+        const auto items = items_of(computed.expression, container, context);
         if (!items) {
             return;
         }
+        const json::Value root = container.root();
         const Use use{computed.columns, {}};
         for (const Item& item : *items) {
             if (!item.is_element()) {
@@ -353,13 +355,13 @@ std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
     if (!whole->second) {
         return elements;
     }
-    const auto items = impl_->items_of(*whole->second, resource, Item::resource(resource));
+    Container& container = impl_->alone(resource);
+    const auto items = impl_->items_of(*whole->second, container, Item::resource(resource));
     if (!items) {
         return elements;
     }
     // Copied: evaluating the components invalidates the items, but not the elements.
     const std::vector<Item> contexts(items->begin(), items->end());
-    Container& container = impl_->alone(resource);
     for (const Item& context : contexts) {
         if (!context.is_element()) {
             continue;

@@ -10,6 +10,7 @@ Result<fhirpath::Expression> expression_of(const Parameter& parameter) {
 }
 
 void for_each_parameter_item(const Parameter& parameter, json::Value resource,
+                             ExpressionBudget& budget,
                              const std::function<void(const fhirpath::Item& item)>& found) {
     thread_local fhirpath::Evaluator evaluator;
     const Result<fhirpath::Expression> expression = expression_of(parameter);
@@ -29,9 +30,10 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
         .trace = {}};
     fhirpath::Environment environment;
     environment.hooks = &hooks;
-    environment.limits.steps = kExpressionStepsMax;
+    environment.limits.steps = budget.next();
     const auto items =
         evaluator.evaluate(*expression, fhirpath::Item::resource(resource), environment);
+    budget.spend(evaluator.steps());
     if (!items) {
         return;
     }
@@ -41,8 +43,9 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
 }
 
 void for_each_parameter_value(const Parameter& parameter, json::Value resource,
+                              ExpressionBudget& budget,
                               const std::function<void(json::Value value)>& found) {
-    for_each_parameter_item(parameter, resource, [&](const fhirpath::Item& item) {
+    for_each_parameter_item(parameter, resource, budget, [&](const fhirpath::Item& item) {
         if (item.is_element() && item.value()) {
             found(item.value());
         }

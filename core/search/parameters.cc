@@ -5,6 +5,7 @@
 #include "core/base/all_resource_types.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/search/expression_budget.h"
 #include "core/search/expression_text.h"
 #include "core/search/reference_targets.h"
 #include "core/search/reference_terms.h"
@@ -334,6 +335,10 @@ void ParameterSet::take_fingerprints() {
             for (const Parameter::Component& component : parameter.components) {
                 fingerprint = hash64(component.parameter->code, fingerprint);
                 fingerprint = hash64(component.expression, fingerprint);
+            }
+            if (!parameter.standard) {
+                // Only their expressions may be more than paths.
+                fingerprint = hash64("steps", fingerprint ^ kBodyStepsMax);
             }
         }
         if (references_ == References::all) {

@@ -220,7 +220,8 @@ Result<Plan> with_value(const Asked& asked, Plan candidates,
                                             &parameter = asked.parameter,
                                             holds = std::move(holds)](json::Value resource) {
         bool found = false;
-        for_each_parameter_value(parameter, resource,
+        ExpressionBudget budget;
+        for_each_parameter_value(parameter, resource, budget,
                                  [&](json::Value own) { found = found || holds(own); });
         return found;
     });

@@ -288,7 +288,7 @@ bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
     const bool parses =
         std::ranges::any_of(values_, [](const Values& values) { return parses_bodies(values.by); });
-    // An expression may take long, so the clock is checked after every body.
+    // Expressions may take long, so the clock is checked after every body.
     for (const std::size_t first = next_body_; next_body_ < matches_.size(); ++next_body_) {
         if (next_body_ != first && pace.is_over()) {
             return false;
@@ -300,13 +300,14 @@ bool Sorter::take_bodies(const Pace& pace) {
         const Position position = match.position();
         const json::Value body = parses ? reader.read(position) : json::Value();
         const std::string_view id = parses ? reader.id() : reader.read_id(position);
+        ExpressionBudget budget;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             Values& values = values_[i];
             if (values.by == By::id && !id.empty()) {
                 values.offer(values.texts, next_body_, std::string(id));
             } else if (body && parses_bodies(values.by)) {
                 const Parameter& parameter = parameter_for(keys_[i], match.type);
-                for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
+                for_each_parameter_item(parameter, body, budget, [&](const fhirpath::Item& item) {
                     values.offer(item, next_body_);
                 });
             }

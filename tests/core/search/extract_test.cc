@@ -387,7 +387,8 @@ TEST(Extract, IsBoundedAlikeForSortingAndIncluding) {
         const auto parsed = parser.parse(text);
         ASSERT_TRUE(parsed);
         int found = 0;
-        for_each_parameter_value(parameter, parsed->root(), [&](json::Value) { ++found; });
+        ExpressionBudget budget;
+        for_each_parameter_value(parameter, parsed->root(), budget, [&](json::Value) { ++found; });
         EXPECT_EQ(found, names == 100 ? 100 : 0);  // the square of them in steps, some times over
     }
 }
