@@ -26,9 +26,11 @@ class SnapshotDefinitions final : public terminology::Source {
 
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                          std::string_view version) const override {
+        // Only value sets are also named by their place; code systems are named by what codings say.
         static constexpr std::string_view kRelative = "ValueSet/";
         const TypeId id = *find_resource_type(type);
-        if (url.starts_with(kRelative) && is_resource_id(url.substr(kRelative.size()))) {
+        if (type == "ValueSet" && url.starts_with(kRelative) &&
+            is_resource_id(url.substr(kRelative.size()))) {
             ANNALS_TRY(terminology::Definition own, stored_.read(id, url.substr(kRelative.size())));
             return own != nullptr ? own : stored_.others().find(type, url, {});
         }

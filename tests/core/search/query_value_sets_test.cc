@@ -48,6 +48,9 @@ TEST(ValueSetQuery, LooksIntoStoredValueSetsAndCodeSystems) {
            {"code:above=http://s|b", "a a2 b"},
            {"code:below=http://s|unknown", ""},
            {"code:below=http://s|c,http://s|b", "b c"},
+           {"code:below=ValueSet/cs|a1",
+            "invalid: search parameter 'code:below': the code system 'ValueSet/cs' is not stored "
+            "here"},
            {"code:in=http://v/listed", "a1 c"},
            {"code:in=http://v/listed|2", "a1 c"},
            {"code:in=ValueSet/listed", "a1 c"},
