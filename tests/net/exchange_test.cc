@@ -352,6 +352,32 @@ TEST(Pipelining, StopsAtAMalformedRequest) {
     EXPECT_FALSE(connection.receive());
 }
 
+TEST(Pipelining, LeavesOthersTheirTurns) {
+    FakeServer one_thread([](core::Config& config) { config.threads = 1; });
+    // Many requests, and few with large answers: neither all are handled nor all answers are kept before others are served.
+    for (const auto& [target, count] :
+         {std::pair("/fhir/text", 150), std::pair("/fhir/view?1000000", 40)}) {
+        Connection many(one_thread.port());
+        Connection other(one_thread.port());
+        ASSERT_TRUE(other.send(get("/fhir/count")));
+        const int before = std::stoi(other.receive()->body);
+        std::string requests = get("/fhir/hold");
+        for (int i = 0; i < count; ++i) {
+            requests += get(target);
+        }
+        ASSERT_TRUE(many.send(requests));
+        await_hold();
+        ASSERT_TRUE(other.send(get("/fhir/count")));
+        let_go();
+        const auto counted = other.receive();
+        ASSERT_TRUE(counted);
+        EXPECT_LT(std::stoi(counted->body) - before, count) << target;
+        for (int i = 0; i <= count; ++i) {
+            ASSERT_TRUE(many.receive()) << target;
+        }
+    }
+}
+
 TEST(Expect, IsAnsweredBeforeTheBodyComes) {
     Connection connection(server().port());
     ASSERT_TRUE(connection.send(post("Expect: 100-continue\r\nContent-Length: 5\r\n", "")));

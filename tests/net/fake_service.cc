@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <semaphore>
 #include <thread>
 
 namespace annals::test {
@@ -26,6 +29,10 @@ const std::string& filler() {
     static const auto* const text = new std::string(64 << 20, 'x');
     return *text;
 }
+
+std::binary_semaphore holding(0);
+std::binary_semaphore letting_go(0);
+std::atomic<std::uint64_t> handled{0};
 
 class Slices : public core::BodySource {
   public:
@@ -58,6 +65,7 @@ std::string description(const core::Request& request) {
 
 std::optional<core::Response> plain(const core::Service&, const core::Request& request,
                                     core::Route&) {
+    const std::uint64_t before = handled++;
     core::Response response;
     response.content_type = core::ContentType::text;
     if (request.path == "/text") {
@@ -91,6 +99,11 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
             std::make_unique<Slices>(number_of(request.query), request.path == "/measured");
     } else if (request.path == "/block") {
         std::this_thread::sleep_for(std::chrono::milliseconds(number_of(request.query)));
+    } else if (request.path == "/hold") {
+        holding.release();
+        letting_go.acquire();
+    } else if (request.path == "/count") {
+        response.body = core::Body(std::to_string(before));
     } else if (request.path == "/close") {
         response.body = core::Body("bye");
         response.close = true;
@@ -120,6 +133,14 @@ asio::awaitable<core::Response> awaiting(const core::Service&, const core::Reque
 
 net::Handlers fake_handlers() {
     return {.plain = plain, .awaiting = awaiting};
+}
+
+void await_hold() {
+    holding.acquire();
+}
+
+void let_go() {
+    letting_go.release();
 }
 
 FakeServer::FakeServer(const std::function<void(core::Config&)>& change) {

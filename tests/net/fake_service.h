@@ -13,6 +13,8 @@
 //   /measured?N      the same, with a known size
 //   /wait?MS         awaited; answers after MS milliseconds
 //   /block?MS        blocks the loop for MS milliseconds
+//   /hold            blocks the loop until let_go()
+//   /count           how many requests plain handlers got before it
 //   /close           asks to close the connection
 //
 // Threads: the handlers are plain functions; a FakeServer belongs to the test's thread.
@@ -31,6 +33,12 @@
 namespace annals::test {
 
 net::Handlers fake_handlers();
+
+/// Waits until a request for /hold blocks its loop.
+void await_hold();
+
+/// Lets that loop go on.
+void let_go();
 
 class FakeServer {
   public:

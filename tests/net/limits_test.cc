@@ -168,6 +168,30 @@ TEST(TimeLimits, EmptyLinesBeforeARequestGainNoTime) {
     }
 }
 
+TEST(TimeLimits, BeginAnewWithEachRequest) {
+    FakeServer server([](core::Config& config) {
+        config.limits.idle_timeout = milliseconds(1000);
+        config.limits.header_timeout = milliseconds(1000);
+    });
+    Connection one_by_one(server.port());
+    Connection overlapping(server.port());
+    // Each portion ends one request and begins the next: the server never waits for one to begin.
+    const std::string_view begin = kGet.substr(0, kGet.size() / 2);
+    const std::string_view end = kGet.substr(begin.size());
+    ASSERT_TRUE(overlapping.send(begin));
+    const auto until = Clock::now() + milliseconds(1600);
+    while (Clock::now() < until) {
+        std::this_thread::sleep_for(milliseconds(50));
+        ASSERT_TRUE(one_by_one.send(kGet));
+        ASSERT_TRUE(overlapping.send(std::string(end) + std::string(begin)));
+        for (Connection* const connection : {&one_by_one, &overlapping}) {
+            const auto response = connection->receive();
+            ASSERT_TRUE(response);
+            EXPECT_EQ(response->status, 200);
+        }
+    }
+}
+
 TEST(TimeLimits, OfAConnectionOverTheLimitDoNotBeginAnewWithWhatDripsIn) {
     FakeServer server([](core::Config& config) { config.limits.max_connections = 1; });
     Connection first(server.port());

@@ -297,6 +297,20 @@ TEST_F(StoppedNotifierTest, WhatWasAnsweredBeforeItStopsIsNotSentAgain) {
     EXPECT_LT(saved->at("bad"), written);
 }
 
+TEST_F(NotifierTest, AReceiverIsToldAtOnce) {
+    HookReceiver receiver;
+    start(with_receivers({receiver.url()}));
+    subscribe("s", hook("s", receiver.url()));
+    constexpr std::size_t kWrites = 10;
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < kWrites; ++i) {
+        put_patient(fmt::format("p{}", i));
+        EXPECT_EQ(receiver.wait_for(i + 1).size(), i + 1);
+    }
+    // If it weren't woken by each write, it would look once a second.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(kWrites / 2));
+}
+
 TEST_F(NotifierTest, MetricsTellOfDeliveriesFailuresAndLags) {
     HookReceiver receiver([](const ReceivedHook&, std::size_t number, const auto&) {
         return std::string(number == 0 ? "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
