@@ -31,7 +31,7 @@ bool keep_writers_out(const std::string& directory) {
 /// Errors: usage (this process lacks that permission on `path`, or nothing can have that name).
 Result<void> check_allowed(const std::string& path, int mode) {
     if (::access(path.c_str(), mode) != 0 &&
-        (errno == EACCES || errno == EROFS || errno == ENAMETOOLONG)) {
+        (errno == EACCES || errno == EROFS || errno == ENAMETOOLONG || errno == ELOOP)) {
         return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno))};
     }
     return {};
@@ -100,6 +100,7 @@ Result<void> check_readable(const std::string& folder) {
 }
 
 Result<void> check_permissions(const std::string& directory, bool writes) {
+    ANNALS_TRY_VOID(check_allowed(directory, X_OK));
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(check_readable(segments));
     ANNALS_TRY_VOID(check_readable(directory + "/erase"));
@@ -141,8 +142,8 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     if (!files.exists(directory + "/segments")) {
         return Error{Errc::usage, directory + ": there is no store here"};
     }
-    ANNALS_TRY_VOID(storage::check_restored(files, directory));
     ANNALS_TRY_VOID(check_permissions(directory, false));
+    ANNALS_TRY_VOID(storage::check_restored(files, directory));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
         if (!keep_writers_out(directory)) {
