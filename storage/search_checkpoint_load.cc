@@ -115,11 +115,7 @@ void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
             continue;
         }
         if (entry.fingerprint != fingerprints[t]) {
-            if (!entry.runs.empty()) {
-                log_info(fmt::format(
-                    "search: {}: the parameters differ from those of the checkpoint", name));
-            }
-            continue;
+            continue;  // load() tells
         }
         CheckpointedType made{.runs = {{}, entry.vacuumed_through}, .covered = entry.covered};
         Position before;
@@ -177,14 +173,26 @@ PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
         SearchCheckpointReader::Content content = saved.take();
         load_types(content, durable, fingerprints, next, found);
     }
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        if (found[t]) {
-            types[t] = std::move(*found[t]);
-        }
-    }
     if (durable != nullptr) {
         on_disk_ = std::move(synced->types);
         synced_there_ = true;
+    }
+    std::string differing;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        if (found[t]) {
+            types[t] = std::move(*found[t]);
+            continue;
+        }
+        const auto differs = [&](const SearchManifest::Type& entry) {
+            return entry.fingerprint != fingerprints[t] && !entry.runs.empty();
+        };
+        if (differs(on_disk_[t]) || differs(recent_on_disk_[t])) {
+            differing.append(differing.empty() ? "" : ", ")
+                .append(resource_type_name({static_cast<std::uint16_t>(t)}));
+        }
+    }
+    if (!differing.empty()) {
+        log_info("search: the parameters differ from those of the checkpoint: " + differing);
     }
     packed_documents_ = 0;
     for_each_place(on_disk_, [&](const Place& place) {
