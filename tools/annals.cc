@@ -33,7 +33,7 @@ constexpr Command kCommands[] = {
     {"serve", "serve a data directory over HTTP", serve},
     {"verify", "read a whole store and check every checksum", verify_store},
     {"backup", "copy a store, or bring an existing backup up to date", back_up_store},
-    {"restore", "create a store from a backup, all of it or up to a position or instant",
+    {"restore", "create a store from a backup, whole or up to a position or instant",
      restore_store},
     {"compact", "remove old versions and free the space of erased data", compact_store},
     {"export", "write a store's resources or its history as NDJSON", export_store},

@@ -1,5 +1,6 @@
 // The real binary's command line: exit codes, what goes to which stream, and what it may not read or write.
 
+#include "core/base/parts.h"
 #include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -36,9 +38,19 @@ TEST(CommandLine, SaysItsVersionAndItsCommands) {
     EXPECT_EQ(annals({"help", "--help"}).output, help.output);
     EXPECT_NE(annals({"serve", "--help"}).output.find("history_page_size"), std::string::npos)
         << "its settings";
-    for (const char* name : {"serve", "verify", "export", "import", "replicate", "generate"}) {
+    const auto columns = [](const std::string& text) {
+        std::size_t widest = 0;
+        for (std::string_view rest = text; !rest.empty();) {
+            widest = std::max(widest, take_until(rest, '\n').size());
+        }
+        return widest;
+    };
+    EXPECT_LE(columns(help.output), 80U) << help.output;
+    for (const char* name : {"serve", "verify", "backup", "restore", "compact", "export", "import",
+                             "replicate", "generate", "bench"}) {
         EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
         const Finished one = annals({name, "--help"});
+        EXPECT_LE(columns(one.output), 80U) << one.output;
         EXPECT_EQ(one.exit_code, 0) << name;
         EXPECT_TRUE(one.errors.empty()) << name;
         EXPECT_EQ(annals({"help", name}).output, one.output) << name;

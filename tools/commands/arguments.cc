@@ -1,8 +1,10 @@
 #include "tools/commands/arguments.h"
 
 #include "core/base/log.h"
+#include "core/base/parts.h"
 #include "core/base/text.h"
 #include "tools/commands/progress.h"
+#include "tools/commands/wrap.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,27 +15,11 @@ namespace annals::tools {
 
 namespace {
 
-/// How many columns the help takes.
-constexpr std::size_t kHelpColumns = 80;
-
 /// Breaks explanations of options into lines. (It indents what follows a line feed.)
 class HelpFormatter : public CLI::Formatter {
   public:
     std::string make_option_desc(const CLI::Option* option) const override {
-        std::string text = CLI::Formatter::make_option_desc(option);
-        const std::size_t room = kHelpColumns - get_column_width();
-        for (std::size_t begin = 0; text.size() - begin > room;) {
-            std::size_t blank = text.rfind(' ', begin + room);
-            if (blank == std::string::npos || blank < begin) {
-                blank = text.find(' ', begin);  // a long word
-            }
-            if (blank == std::string::npos) {
-                break;
-            }
-            text[blank] = '\n';
-            begin = blank + 1;
-        }
-        return text;
+        return wrapped(CLI::Formatter::make_option_desc(option), kColumns - get_column_width());
     }
 };
 
@@ -125,8 +111,12 @@ void Arguments::positionals(const std::string& name, std::vector<std::string>& i
     impl_->positionals = " [" + name + "]...";
 }
 
-void Arguments::footer(const std::string& text) {
-    impl_->app.footer(text);
+void Arguments::footer(std::string_view text) {
+    std::string lines;
+    while (!text.empty()) {
+        lines += (lines.empty() ? "" : "\n") + wrapped(take_until(text, '\n'), kColumns, "    ");
+    }
+    impl_->app.footer(lines);
 }
 
 std::optional<int> Arguments::parse(const ArgumentList& arguments) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::tools {
@@ -38,8 +39,8 @@ class Arguments {
     void positionals(const std::string& name, std::vector<std::string>& into,
                      const std::string& help);
 
-    /// Shown below the options by --help.
-    void footer(const std::string& text);
+    /// Shown below the options by --help, each line of it broken to fit the terminal.
+    void footer(std::string_view text);
 
     /// Reads the command line into the variables. Returns nothing if the command should run, otherwise
     /// the code to exit with: --help was given (printed to stdout), or the arguments are wrong (explained

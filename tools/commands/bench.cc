@@ -193,7 +193,7 @@ void declare(Arguments& declared, Asked& asked) {
     declared.footer(
         "annals bench limits read create\nannals bench limits read create --ladder 1,8,64,256,1000 "
         "--html report.html\nannals bench read --server https://fhir.example.org/fhir "
-        "--token-file token --rate 500");
+        "--token-file token");
 }
 
 // Turns the command line's options into settings. Errors: usage.

@@ -144,7 +144,7 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
                 "with --read-only: serve the intact part of a damaged store");
     reader.footer(
         "Settings (in the environment: ANNALS_ and the key in capitals, '.' as '__'; durations are "
-        "a number and ms, s, m, h or d,\nsizes are bytes, or a number and kB, MB, GB, KiB, MiB or "
+        "a number and ms, s, m, h or d, sizes are bytes, or a number and kB, MB, GB, KiB, MiB or "
         "GiB):\n" +
         core::describe_config());
     if (exit_code = reader.parse(arguments); exit_code) {
