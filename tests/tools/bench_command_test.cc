@@ -196,6 +196,22 @@ TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     EXPECT_EQ(figures->root()["workloads"].size(), 1U);
 }
 
+TEST(Bench, SaysInWordsWhyTheServerRefused) {
+    const test::TemporaryDirectory directory;
+    {
+        test::RunningServer makes_the_store(ANNALS_BINARY, directory / "data");
+    }
+    test::RunningServer server(ANNALS_BINARY, directory / "data", {"--read-only"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const test::Finished run =
+        test::run_program(ANNALS_BINARY, {"bench", "--smoke", "--server", server.url(), "create:1",
+                                          "--directory", directory / "work"});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_NE(run.output.find(" ERRORS, first: 405: "), std::string::npos)
+        << run.output << run.errors;
+    EXPECT_EQ(run.output.find("OperationOutcome"), std::string::npos) << run.output;
+}
+
 TEST(Bench, GoesOnWhereTheServerClosesWhatIsIdle) {
     const test::TemporaryDirectory directory;
     test::RunningServer server(ANNALS_BINARY, directory / "data",

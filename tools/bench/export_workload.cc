@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "tools/bench/bench.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/http_client.h"
 
 #include <fmt/format.h>
@@ -42,7 +43,9 @@ Result<tools::HttpReply> ask(tools::HttpClient& client, const Site& site, std::s
 }
 
 Error refused(std::string_view what, const tools::HttpReply& reply) {
-    return {Errc::io, fmt::format("{} was answered {}: {:.300}", what, reply.status, reply.body)};
+    json::Parser parser;
+    return {Errc::io, fmt::format("{} was answered {}: {}", what, reply.status,
+                                  tools::outcome_text(parser, reply.body))};
 }
 
 Result<Exported> export_once(tools::HttpClient& client, const Site& site) {

@@ -1,6 +1,7 @@
 #include "tools/bench/load.h"
 
 #include "core/base/owned.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
@@ -357,7 +358,7 @@ class Loop {
         const Answer answer = connection.reader.answer();
         const Verdict verdict = connection.conversation->hear(answer);
         if (!verdict.ok) {
-            note_error(fmt::format("{}: {}", answer.status, answer.body.substr(0, 500)));
+            note_error(answer);
         } else if (now >= measured_from_ && (!ends_ || now <= *ends_)) {
             ++result_.requests;
             result_.units += verdict.units;
@@ -400,9 +401,13 @@ class Loop {
         }
     }
 
-    void note_error(std::string text) {
+    void note_error(const Answer& answer) {
         if (++result_.errors == 1) {
-            result_.first_error = std::move(text);
+            json::Parser parser;
+            const auto outcome = parser.parse(answer.body);
+            const std::string said = outcome ? tools::outcome_text(outcome->root()) : "";
+            result_.first_error = fmt::format("{}: {}", answer.status,
+                                              said.empty() ? answer.body.substr(0, 500) : said);
         }
     }
 

@@ -4,6 +4,7 @@
 #include "core/base/sort_unique.h"
 #include "core/search/query.h"
 #include "core/target.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/http_client.h"
 
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ class Asker {
             ANNALS_TRY(const tools::HttpReply reply, client_.send(request));
             if (reply.status != 200) {
                 return Error{Errc::io, fmt::format("GET {}: {} {}", request.target, reply.status,
-                                                   reply.body.substr(0, 300))};
+                                                   tools::outcome_text(parser_, reply.body))};
             }
             ANNALS_TRY(const json::Document bundle, parser_.parse(reply.body));
             for (const json::Value entry : bundle.root()["entry"].elements()) {
