@@ -1,3 +1,4 @@
+#include "core/base/parts.h"
 #include "tools/bench/answer_reader.h"
 #include "tools/bench/histogram.h"
 #include "tools/bench/working_folder.h"
@@ -180,14 +181,47 @@ TEST(Report, SaysWhereAServerIsAndWhatItAnsweredWrongly) {
         std::string::npos);
 }
 
+TEST(Report, IsATableOfEightyColumns) {
+    Report report;
+    report.limits.emplace();
+    report.limits->gets = report.limits->posts_inline = report.limits->posts_thread = 1'234'567;
+    report.limits->get_latency.record(99'990'000);
+    for (const Workload& workload : workloads()) {
+        Measurement& measured = report.measurements.emplace_back();
+        measured.asked = {&workload, 64, 0};
+        measured.load.seconds = 1;
+        measured.load.units = 1'234'567;
+        measured.load.operations[0].record(99'990'000);
+        measured.load.errors = 1;
+        measured.load.first_error = "405: this server is read-only and takes no writes";
+        measured.limit_name = "six bare GETs and four bare durable POSTs";
+        measured.limit = 1e6;
+        measured.extras = {{"commits per sync", 63.5},
+                           {"log bytes per sync", 123456},
+                           {"mean sync us", 123.4},
+                           {"versions in the store", 1'234'567}};
+    }
+    const std::string table = table_of(report);
+    std::string_view rest = table;
+    take_until(rest, '\n');  // the machine's description
+    take_until(rest, '\n');
+    while (!rest.empty()) {
+        const std::string_view line = take_until(rest, '\n');
+        EXPECT_LE(line.size(), 80U) << line;
+    }
+    EXPECT_NE(table.find("  1.23\n    limit: six bare GETs and four bare durable POSTs 1000000; "
+                         "commits per sync\n    63.5, log bytes per sync 123456, "),
+              std::string::npos)
+        << table;
+}
+
 TEST(Report, GivesNoLatencyWhereThereWasNoResponse) {
     Report report;
     report.measurements.emplace_back();
     report.measurements.back().asked = {workloads().data(), 64, 0};
     const std::string table = table_of(report);
-    EXPECT_NE(
-        table.find("\nread:64                           0 requests/s             -         - "),
-        std::string::npos)
+    EXPECT_NE(table.find("\nread:64                       0 requests/s            -        - "),
+              std::string::npos)
         << table;
     EXPECT_NE(html_of(report).find("<td>-</td><td>-</td><td>-</td><td>-</td>"), std::string::npos);
     report.measurements.back().load.operations[0].record(1'250'000);

@@ -1,6 +1,7 @@
 #include "codec/json/document.h"
 #include "tools/bench/bench.h"
 #include "tools/commands/progress.h"
+#include "tools/commands/wrap.h"
 
 #include <fmt/format.h>
 
@@ -14,31 +15,36 @@ double microseconds(std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
 }
 
+/// Of four quantiles, three have room: p90 is in the page and in JSON.
 std::string row(std::string_view workload, double rate, std::string_view unit,
-                const Histogram& latency, std::string_view limit_name, double limit) {
-    return fmt::format("{:<24} {:>10.0f} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", workload,
-                       rate, unit, quantile_text(latency, 0.5), quantile_text(latency, 0.9),
-                       quantile_text(latency, 0.99), quantile_text(latency, 0.999),
-                       limit > 0 ? fmt::format("{} {:.0f}", limit_name, limit) : "",
+                const Histogram& latency, double limit) {
+    return fmt::format("{:<22} {:>8.0f} {:<14} {:>8} {:>8} {:>8}  {}\n", workload, rate, unit,
+                       quantile_text(latency, 0.5), quantile_text(latency, 0.99),
+                       quantile_text(latency, 0.999),
                        limit > 0 ? fmt::format("{:.2f}", rate / limit) : "");
 }
 
+/// What is said about a row, below it.
+std::string below(std::string_view text) {
+    constexpr std::string_view kIndent = "    ";
+    return tools::wrapped(fmt::format("{}{}", kIndent, text), tools::kColumns, kIndent) + "\n";
+}
+
 std::string limits_table(const Limits& limits) {
-    std::string text = row("  bare GET", limits.gets, "requests/s", limits.get_latency, {}, 0);
-    text += row("  bare durable POST", limits.posts(), "requests/s", limits.post_latency, {}, 0);
-    text += fmt::format(
-        "{:<24} inline in the loop {:.0f}, committer thread {:.0f} requests/s; client busy "
-        "{:.0f} % and {:.0f} %\n",
-        "", limits.posts_inline, limits.posts_thread, limits.get_busy * 100,
-        limits.post_busy * 100);
+    std::string text = row("  bare GET", limits.gets, "requests/s", limits.get_latency, 0);
+    text += row("  bare durable POST", limits.posts(), "requests/s", limits.post_latency, 0);
+    text += below(fmt::format(
+        "inline in the loop {:.0f}, committer thread {:.0f} requests/s; client busy {:.0f} % and "
+        "{:.0f} %",
+        limits.posts_inline, limits.posts_thread, limits.get_busy * 100, limits.post_busy * 100));
     for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
         text +=
-            fmt::format("{:<24} {:>10.0f} records/s\n",
+            fmt::format("{:<22} {:>8.0f} records/s\n",
                         fmt::format("  append, {} per sync", kGroupSizes[i]), limits.appends[i]);
     }
-    text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 4 KiB",
+    text += fmt::format("{:<22} p50 {}, p99 {}\n", "  sync of 4 KiB",
                         quantile_text(limits.sync_4k, 0.5), quantile_text(limits.sync_4k, 0.99));
-    text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 64 KiB",
+    text += fmt::format("{:<22} p50 {}, p99 {}\n", "  sync of 64 KiB",
                         quantile_text(limits.sync_64k, 0.5), quantile_text(limits.sync_64k, 0.99));
     return text;
 }
@@ -168,24 +174,28 @@ std::string table_of(const Report& report) {
     std::string text = described(machine, "\n") + "\n";
     text += fmt::format("{}; {} s each after {} s of warm-up, seed {}\n\n", placed(settings),
                         settings.seconds, settings.warm_up, settings.seed);
-    text += fmt::format("{:<24} {:>10} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", "workload",
-                        "rate", "", "p50", "p90", "p99", "p99.9", "limit", "ratio");
+    text += fmt::format("{:<22} {:>8} {:<14} {:>8} {:>8} {:>8}  {}\n", "workload", "rate", "",
+                        "p50", "p99", "p99.9", "ratio");
     if (report.limits) {
         text += limits_table(*report.limits);
     }
     for (const Measurement& measurement : report.measurements) {
         const LoadResult& load = measurement.load;
         text += row(measurement.asked.name(), measurement.rate(), measurement.asked.workload->unit,
-                    load.all(), measurement.limit_name, measurement.limit);
+                    load.all(), measurement.limit);
         for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
             text += row("  " + measurement.operations[i],
                         static_cast<double>(load.operations[i].count()) / load.seconds,
-                        "requests/s", load.operations[i], {}, 0);
+                        "requests/s", load.operations[i], 0);
         }
-        text += fmt::format("{:<24} {}\n", "", remarks(report, measurement));
+        text +=
+            below((measurement.limit > 0 ? fmt::format("limit: {} {:.0f}; ", measurement.limit_name,
+                                                       measurement.limit)
+                                         : "") +
+                  remarks(report, measurement));
         if (load.errors > 0) {
-            text += fmt::format("{:<24} {} ERRORS, first: {}\n", "", load.errors,
-                                tools::plain(load.first_error));
+            text += below(
+                fmt::format("{} ERRORS, first: {}", load.errors, tools::plain(load.first_error)));
         }
     }
     return text;
