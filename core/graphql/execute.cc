@@ -116,6 +116,12 @@ class Executor {
         }
         std::size_t at = 0;
         for (Task& task : step) {
+            if (turns_.pace().is_over()) {
+                Result<void> in_time = co_await turns_.next();
+                if (!in_time) {
+                    co_return std::move(in_time.error());
+                }
+            }
             Result<void> done = Result<void>();
             if (!task.resource) {
                 done = co_await search_fields_.run(task);
@@ -137,8 +143,7 @@ class Executor {
         const VersionInfo& info = *task.resource;
         const json::Value body = reader_.read(info.position);
         if (!body) {
-            leave_out(task);
-            co_return Result<void>();
+            co_return leave_out(task);
         }
         const Focus focus{body, fmt::format("{}/{}", resource_type_name(info.type), reader_.id())};
         const schema::Type type(info.type);
@@ -156,14 +161,15 @@ class Executor {
     }
 
     /// Called if a resource has disappeared since it was found.
-    void leave_out(const Task& task) {
+    Result<void> leave_out(const Task& task) {
         Output& output = execution_.output();
         if (!task.place.flattened) {
             output.set_null(task.place.node);
         }
-        if (!task.optional && task.field != nullptr) {
-            output.add_error(absent(*task.field), task.field->selection->at, task.place.node);
-        }
+        return task.optional || task.field == nullptr
+                   ? Result<void>()
+                   : output.add_error(absent(*task.field), task.field->selection->at,
+                                      task.place.node);
     }
 
     const Service& service_;

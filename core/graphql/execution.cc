@@ -16,7 +16,7 @@ Result<void> Execution::fail(const Place& place, const FieldPlan& field, Error e
     if (is_the_servers(error)) {
         return error;
     }
-    output_.add_error(error, field.selection->at, place.node, field.key + place.suffix);
+    ANNALS_TRY_VOID(report(error, place, field));
     return output_.add_nothing(place, field, false);
 }
 
@@ -81,8 +81,17 @@ Result<std::optional<std::uint32_t>> Execution::add_value(const Place& place,
         fault_ = field.selection->at;
         return std::move(node.error());
     }
-    output_.add_error(node.error(), field.selection->at, place.node, field.key + place.suffix);
+    ANNALS_TRY_VOID(report(node.error(), place, field));
     return std::optional<std::uint32_t>();
+}
+
+Result<void> Execution::report(const Error& error, const Place& place, const FieldPlan& field) {
+    Result<void> reported =
+        output_.add_error(error, field.selection->at, place.node, field.key + place.suffix);
+    if (!reported) {
+        fault_ = field.selection->at;
+    }
+    return reported;
 }
 
 Result<void> Execution::count_resource(const FieldPlan& field) {

@@ -86,6 +86,8 @@ class Execution {
   private:
     Result<std::optional<std::uint32_t>> add_value(const Place& place, const FieldPlan& field,
                                                    bool repeats, schema::Type type);
+    /// Reports that `field` failed. Errors: too_costly.
+    Result<void> report(const Error& error, const Place& place, const FieldPlan& field);
     Error too_many(const FieldPlan& field);
 
     Planner planner_;

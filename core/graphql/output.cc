@@ -31,14 +31,17 @@ std::string key_of(const Place& place, const FieldPlan& field) {
     return field.key + place.suffix;
 }
 
+Error too_many_values() {
+    return {Errc::too_costly, fmt::format("The response would have more than {} values or {} bytes",
+                                          kNodesMax, kAnswerBytesMax)};
+}
+
 }  // namespace
 
 Result<std::uint32_t> Output::add_node(std::uint32_t parent, std::size_t bytes) {
     bytes_ += bytes + kNodeBytes;
     if (nodes_.size() >= kNodesMax || bytes_ > kAnswerBytesMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("The response would have more than {} values or {} bytes",
-                                 kNodesMax, kAnswerBytesMax)};
+        return too_many_values();
     }
     nodes_.emplace_back().parent = parent;
     return static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -133,8 +136,7 @@ Result<void> Output::add_nothing(const Place& place, const FieldPlan& field, boo
 Result<void> Output::set_text(std::uint32_t node, std::string_view json) {
     bytes_ += json.size();
     if (bytes_ > kAnswerBytesMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("The response would have more than {} bytes", kAnswerBytesMax)};
+        return too_many_values();
     }
     nodes_[node].kind = Kind::text;
     nodes_[node].text = json;
@@ -146,12 +148,14 @@ void Output::set_object(std::uint32_t node, bool collates) {
     nodes_[node].collates = collates;
 }
 
-void Output::add_error(const Error& error, Location at, std::uint32_t node, std::string_view key) {
-    if (errors_.size() == kFieldErrorsMax) {
-        ++untold_;
-        return;
+Result<void> Output::add_error(const Error& error, Location at, std::uint32_t node,
+                               std::string_view key) {
+    if (errors_.size() < kFieldErrorsMax) {
+        errors_.push_back(error_json(error, at, path_of(node, key)));
+    } else if (++untold_ > kNodesMax) {
+        return too_many_values();
     }
-    errors_.push_back(error_json(error, at, path_of(node, key)));
+    return {};
 }
 
 std::string Output::path_of(std::uint32_t node, std::string_view key) const {

@@ -69,7 +69,9 @@ class Output {
     void set_null(std::uint32_t node) { nodes_[node].kind = Kind::null; }
 
     /// Reports that a field failed: the one called `key` in the object at `node`, or `node` itself.
-    void add_error(const Error& error, Location at, std::uint32_t node, std::string_view key = {});
+    /// Errors: too_costly (beyond kFieldErrorsMax reported and kNodesMax unreported ones).
+    Result<void> add_error(const Error& error, Location at, std::uint32_t node,
+                           std::string_view key = {});
 
     /// {"data":...,"errors":[...]}.
     std::string json() const;

@@ -43,12 +43,6 @@ json::Value find_contained(json::Value resource, std::string_view id) {
 
 asio::awaitable<Result<void>> Walker::walk(json::Value object, schema::Type type, ObjectPlan& plan,
                                            const Place& place, const Focus& focus) {
-    if (turns_.pace().is_over()) {
-        Result<void> in_time = co_await turns_.next();
-        if (!in_time) {
-            co_return std::move(in_time.error());
-        }
-    }
     for (FieldPlan& field : plan.fields) {
         Result<void> done = Result<void>();
         switch (field.definition.kind) {
@@ -151,6 +145,13 @@ asio::awaitable<Result<void>> Walker::walk_siblings(json::Value object, FieldPla
 asio::awaitable<Result<void>> Walker::walk_child(json::Value child, schema::Type type,
                                                  FieldPlan& field, const Place& place, bool repeats,
                                                  std::string suffix, const Focus& focus) {
+    // Here, because an element that fails is not walked.
+    if (turns_.pace().is_over()) {
+        Result<void> in_time = co_await turns_.next();
+        if (!in_time) {
+            co_return std::move(in_time.error());
+        }
+    }
     const ObjectType object{ObjectKind::fhir, type};
     Result<std::optional<Place>> own =
         execution_.begin_object(place, field, object, repeats, std::move(suffix));

@@ -42,7 +42,7 @@ class Walker {
           execution_(execution),
           turns_(turns) {}
 
-    /// Adds the fields of one object. Small objects are completed at once; between objects, other coroutines may run.
+    /// Adds the fields of one object; between those inside it, other coroutines may run.
     /// Lifetime: the arguments outlive the await. Errors: those of Execution; timeout.
     asio::awaitable<Result<void>> walk(json::Value object, schema::Type type, ObjectPlan& plan,
                                        const Place& place, const Focus& focus);

@@ -159,7 +159,8 @@ TEST_F(Graphql, EndsWithItsTime) {
         names += fmt::format(R"({}{{"family":"f{}"}})", i == 0 ? "" : ",", i);
     }
     ASSERT_EQ(hurried.put("/Patient/p", patient_json("p", "\"name\":[" + names + "]")).status, 201);
-    for (const char* field : {"name(fhirpath: \"family.length() > 2\")", "name"}) {
+    for (const char* field : {"name(fhirpath: \"family.length() > 2\")", "name", "name @singleton",
+                              "name @singleton @slice(path: \"family\")"}) {
         const Received answer = hurried.send({HttpMethod::post,
                                               "/Patient/p/$graphql",
                                               "",
@@ -181,6 +182,17 @@ TEST_F(Graphql, SaysThatAnAnswerWouldBeTooLarge) {
                     "e: name { family } }")
             .substr(0, 29),
         "The response would have more ");
+}
+
+TEST_F(Graphql, EndsWhereMoreValuesFailThanAnAnswerMayHave) {
+    std::string given = R"("a")";
+    for (int i = 0; i < 250'200; ++i) {
+        given += R"(,"a")";
+    }
+    add("Patient", "p", "\"name\":[{\"given\":[" + given + "]}]");
+    EXPECT_EQ(ask_patient("{ name { given @singleton } }").substr(0, 29),
+              "The response would have more ");
+    EXPECT_EQ(ask_patient("{ name { given @first @singleton } }"), R"({"name":[{"given":"a"}]})");
 }
 
 TEST_F(Graphql, SaysWhatDoesNotResolveUnlessThatIsOptional) {
