@@ -38,6 +38,11 @@ Result<void> check_shape(json::Value change) {
             return Error{Errc::structure, fmt::format("meta.{} must be a list", set.name),
                          fmt::format("meta.{}", set.name)};
         }
+        if (list.size() > kMetaChangeMax) {
+            return Error{Errc::too_costly,
+                         fmt::format("meta.{} has more than {} elements", set.name, kMetaChangeMax),
+                         fmt::format("meta.{}", set.name)};
+        }
         std::size_t index = 0;
         for (const json::Value element : list.elements()) {
             if (set.codings ? !element.is_object() : !element.is_string()) {
@@ -71,12 +76,9 @@ std::vector<json::Value> elements_of(json::Value list) {
 /// Changes the list; false if it stays the same. Lifetime of `out`: as the arguments.
 bool change_list(json::Value meta, json::Value change, const Set& set, MetaChange what,
                  Elements& out) {
-    std::set<std::string> there;
-    std::set<std::string> to_go;
-    if (what == MetaChange::remove) {
-        for (const json::Value element : change[set.name].elements()) {
-            to_go.insert(key_of(element, set.codings));
-        }
+    std::set<std::string> named;  // by the change; when adding, without those that are there
+    for (const json::Value element : change[set.name].elements()) {
+        named.insert(key_of(element, set.codings));
     }
     const std::vector<json::Value> values = elements_of(meta[set.name]);
     const std::vector<json::Value> beside =
@@ -84,18 +86,20 @@ bool change_list(json::Value meta, json::Value change, const Set& set, MetaChang
     bool changed = false;
     for (std::size_t i = 0; i < std::max(values.size(), beside.size()); ++i) {
         const bool has_value = i < values.size() && !values[i].is(json::Kind::null);
-        std::string key = has_value ? key_of(values[i], set.codings) : std::string();
-        if (has_value && to_go.contains(key)) {
+        const std::string key = has_value ? key_of(values[i], set.codings) : std::string();
+        if (has_value && what == MetaChange::remove && named.contains(key)) {
             changed = true;
-        } else {
-            out.values.push_back(has_value ? values[i].raw() : kNull);
-            out.beside.push_back(i < beside.size() ? beside[i].raw() : kNull);
+            continue;
         }
-        there.insert(std::move(key));
+        out.values.push_back(has_value ? values[i].raw() : kNull);
+        out.beside.push_back(i < beside.size() ? beside[i].raw() : kNull);
+        if (what == MetaChange::add) {
+            named.erase(key);
+        }
     }
     if (what == MetaChange::add) {
         for (const json::Value element : change[set.name].elements()) {
-            if (there.insert(key_of(element, set.codings)).second) {
+            if (named.erase(key_of(element, set.codings)) > 0) {
                 out.values.push_back(element.raw());
                 out.beside.push_back(kNull);
                 changed = true;
@@ -163,19 +167,18 @@ Result<std::optional<std::string>> change_meta(json::Value meta, json::Value cha
 }
 
 Result<void> MetaUnion::add(json::Value meta) {
-    std::size_t size = 0;
     for (std::size_t i = 0; i < sets_.size(); ++i) {
         for (const json::Value element : meta[kSets[i].name].elements()) {
-            if (!element.is(json::Kind::null)) {
-                sets_[i].try_emplace(key_of(element, kSets[i].codings), element.raw());
+            if (element.is(json::Kind::null)) {
+                continue;
+            }
+            size_ += sets_[i].try_emplace(key_of(element, kSets[i].codings), element.raw()).second;
+            if (size_ > kMetaUnionMax) {
+                return Error{Errc::too_costly,
+                             fmt::format("More than {} profiles, tags and labels are in use",
+                                         kMetaUnionMax)};
             }
         }
-        size += sets_[i].size();
-    }
-    if (size > kMetaUnionMax) {
-        return Error{
-            Errc::too_costly,
-            fmt::format("More than {} profiles, tags and labels are in use", kMetaUnionMax)};
     }
     return {};
 }

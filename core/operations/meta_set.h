@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,10 +19,14 @@
 
 namespace annals::core {
 
+inline constexpr std::size_t kMetaChangeMax = 10'000;  ///< profiles, tags or labels in a change
+inline constexpr std::size_t kMetaUnionMax = 10'000;   ///< different ones in a union
+
 enum class MetaChange : std::uint8_t { add, remove };
 
 /// The JSON of `meta` with the profiles, tags and labels of `change` added or removed; none if nothing changes.
-/// Everything else stays as it is. Errors: structure (`change` is not a Meta, as far as it is read here).
+/// Everything else stays as it is. Errors: structure (`change` is not a Meta, as far as it is read here); too_costly (more than
+/// kMetaChangeMax of one kind).
 Result<std::optional<std::string>> change_meta(json::Value meta, json::Value change,
                                                MetaChange what);
 
@@ -37,8 +42,7 @@ class MetaUnion {
   private:
     // Profiles, security labels and tags: key to JSON.
     std::array<std::map<std::string, std::string>, 3> sets_;
+    std::size_t size_ = 0;  ///< of all of them
 };
-
-inline constexpr std::size_t kMetaUnionMax = 10'000;
 
 }  // namespace annals::core

@@ -154,5 +154,22 @@ TEST(MetaSet, BoundsAUnion) {
     EXPECT_EQ(refused.error().code, Errc::too_costly);
 }
 
+TEST(MetaSet, BoundsAChange) {
+    const auto tags = [](std::size_t count) {
+        std::string meta = R"({"tag":[)";
+        for (std::size_t i = 0; i < count; ++i) {
+            meta += (i == 0 ? "" : ",") + std::string(R"({"code":")") + std::to_string(i) + R"("})";
+        }
+        return meta + "]}";
+    };
+    EXPECT_EQ(added("{}", tags(kMetaChangeMax)), tags(kMetaChangeMax));
+    json::Parser parser;
+    const auto change = parser.parse(tags(kMetaChangeMax + 1));
+    const auto refused = change_meta(json::Value(), change->root(), MetaChange::add);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::too_costly);
+    EXPECT_EQ(refused.error().expression, "meta.tag");
+}
+
 }  // namespace
 }  // namespace annals::core
