@@ -21,6 +21,10 @@ constexpr std::size_t kConceptsMax = 2'000;  // of one table
 constexpr int kTriesMax = 8;
 constexpr std::uint64_t kStepsPerRow = 20;
 
+/// What all texts of a table's rows may take, each of which repeats its system.
+constexpr std::size_t kRowBytesMax = 128 << 20;
+constexpr std::size_t kBytesPerStep = 64;
+
 struct ClosureAsked {
     std::string name;
     std::vector<GivenCode> concepts;
@@ -34,6 +38,35 @@ struct Row {
     std::string above;
 
     auto operator<=>(const Row&) const = default;
+
+    std::size_t bytes() const noexcept { return system.size() + code.size() + above.size(); }
+};
+
+/// Collects rows. Errors of its functions: answer_too_costly (steps, or more than kRowBytesMax); timeout.
+class Rows {
+  public:
+    explicit Rows(terminology::Effort& effort) : effort_(effort) {}
+
+    Result<void> add(Row row) {
+        bytes_ += row.bytes();
+        if (bytes_ > kRowBytesMax) {
+            return Error{Errc::answer_too_costly, "The codes of a closure table are too long"};
+        }
+        ANNALS_TRY_VOID(effort_.spend(row.bytes() / kBytesPerStep));
+        rows_.push_back(std::move(row));
+        return {};
+    }
+
+    /// In ascending order.
+    std::vector<Row> take() && {
+        std::sort(rows_.begin(), rows_.end());
+        return std::move(rows_);
+    }
+
+  private:
+    terminology::Effort& effort_;
+    std::vector<Row> rows_;
+    std::size_t bytes_ = 0;
 };
 
 /// A stored version of a table.
@@ -88,23 +121,22 @@ asio::awaitable<Result<std::shared_ptr<const Table>>> load_table(
 
 /// The rows of a table, in ascending order. Errors: of `effort`.
 Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort) {
-    std::vector<Row> rows;
     if (!table.body) {
-        return rows;
+        return std::vector<Row>();
     }
     ANNALS_TRY_VOID(effort.spend(table.body->size()));
+    Rows rows(effort);
     ANNALS_TRY(const json::Document document, thread_parser().parse(*table.body));
     for (const json::Value group : document.root()["group"].elements()) {
         for (const json::Value element : group["element"].elements()) {
             const Row alone{group["source"].string(), element["code"].string(), ""};
-            rows.push_back(alone);
+            ANNALS_TRY_VOID(rows.add(alone));
             for (const json::Value target : element["target"].elements()) {
-                rows.push_back({alone.system, alone.code, target["code"].string()});
+                ANNALS_TRY_VOID(rows.add({alone.system, alone.code, target["code"].string()}));
             }
         }
     }
-    std::sort(rows.begin(), rows.end());
-    return rows;
+    return std::move(rows).take();
 }
 
 /// A ConceptMap of these rows, which are in ascending order. The one to be stored has an id, and also contains codes
@@ -167,9 +199,9 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
             known.push_back(row);
         }
     }
-    std::vector<Row> rows;
-    const auto add = [&](const Row& code, const Row& above) {
-        rows.push_back({code.system, code.code, above.code});
+    Rows rows(effort);
+    const auto add = [&](const Row& code, const Row& above) -> Result<void> {
+        ANNALS_TRY_VOID(rows.add({code.system, code.code, above.code}));
         return effort.spend(kStepsPerRow);
     };
     for (const GivenCode& given : asked.concepts) {
@@ -204,14 +236,13 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
             }
         }
         known.push_back(own);
-        rows.push_back(own);
+        ANNALS_TRY_VOID(rows.add(own));
         if (known.size() > kConceptsMax) {
             return Error{Errc::answer_too_costly,
                          fmt::format("A closure table has at most {} concepts", kConceptsMax)};
         }
     }
-    std::sort(rows.begin(), rows.end());
-    return rows;
+    return std::move(rows).take();
 }
 
 /// The response to concepts. `body` is set to what must be stored; empty if nothing is new.

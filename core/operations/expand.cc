@@ -26,6 +26,9 @@ using terminology::Expansion;
 /// still fit into kJsonDepthMax.
 constexpr std::size_t kNestingMax = 24;
 
+/// The size of a response for each code that an expansion may have, if that allows more than kTerminologyAnswerBytesMax.
+constexpr std::size_t kBytesPerCode = 1 << 10;
+
 /// The maximum of FHIR's integers, where every expansion ends.
 constexpr std::uint64_t kIntegerMax = 2'147'483'647;
 
@@ -201,10 +204,11 @@ bool leaves_out(const ExpandAsked& asked, std::string_view system, std::string_v
 /// Writes one response.
 class Answer {
   public:
-    Answer(const ExpandAsked& asked, const Expansion& expansion, json::Value value_set)
-        : asked_(asked), expansion_(expansion), value_set_(value_set) {}
+    Answer(const ExpandAsked& asked, terminology::Session& session, const Expansion& expansion,
+           json::Value value_set)
+        : asked_(asked), session_(session), expansion_(expansion), value_set_(value_set) {}
 
-    Result<std::string> make(terminology::Session& session);
+    Result<std::string> make();
 
   private:
     std::string_view display_of(const Expansion::Entry& entry, std::string& kept) const;
@@ -212,11 +216,12 @@ class Answer {
     bool is_wanted(const Expansion::Entry& entry) const;
     void write_head();
     void write_parameters();
-    void open(const Expansion::Entry& entry);
+    Result<void> open(const Expansion::Entry& entry);
     std::vector<std::vector<std::uint32_t>> nested() const;
-    void write_tree();
+    Result<void> write_tree();
 
     const ExpandAsked& asked_;
+    terminology::Session& session_;
     const Expansion& expansion_;
     json::Value value_set_;
     std::vector<bool> excluded_;         // by a system's number
@@ -288,10 +293,11 @@ void Answer::write_parameters() {
 }
 
 // Writes all of an entry except its nested entries and the closing brace.
-void Answer::open(const Expansion::Entry& entry) {
+Result<void> Answer::open(const Expansion::Entry& entry) {
     const Expansion::System& system = expansion_.systems[entry.system];
     const json::Value item =
         system.content && entry.number ? system.content->item(*entry.number) : json::Value();
+    const std::size_t before = out_.size();
     out_ += '{';
     if (!system.url.empty()) {
         out_ += R"("system":)";
@@ -312,8 +318,14 @@ void Answer::open(const Expansion::Entry& entry) {
         json::append_quoted(out_, display);
     }
     if (asked_.designations) {
+        const std::size_t designations =
+            entry.listed["designation"].size() + item["designation"].size();
+        ANNALS_TRY_VOID(
+            session_.effort().spend(designations * (1 + asked_.designation_tokens.size())));
         append_designations(out_, entry.listed, item, asked_.designation_tokens);
     }
+    return count_written(session_.effort(), before, out_.size(),
+                         std::max(kTerminologyAnswerBytesMax, asked_.codes_max * kBytesPerCode));
 }
 
 // For each chosen entry, the indexes of those inside it; the last list has those at the top. Each is inside its nearest
@@ -351,7 +363,7 @@ std::vector<std::vector<std::uint32_t>> Answer::nested() const {
     return below;
 }
 
-void Answer::write_tree() {
+Result<void> Answer::write_tree() {
     const std::vector<std::vector<std::uint32_t>> below = nested();
 
     struct Level {
@@ -369,7 +381,7 @@ void Answer::write_tree() {
         }
         const std::uint32_t entry = (*level.entries)[level.next++];
         out_ += level.next > 1 ? "," : "";
-        open(expansion_.entries[chosen_[entry]]);
+        ANNALS_TRY_VOID(open(expansion_.entries[chosen_[entry]]));
         if (below[entry].empty()) {
             out_ += '}';
         } else {
@@ -377,10 +389,11 @@ void Answer::write_tree() {
             levels.push_back({&below[entry], 0});
         }
     }
+    return {};
 }
 
-Result<std::string> Answer::make(terminology::Session& session) {
-    ANNALS_TRY_VOID(session.effort().spend(
+Result<std::string> Answer::make() {
+    ANNALS_TRY_VOID(session_.effort().spend(
         expansion_.entries.size() * (asked_.words.empty() && asked_.language.empty() ? 1 : 20)));
     for (const Expansion::System& system : expansion_.systems) {
         excluded_.push_back(is_excluded(system));
@@ -395,7 +408,7 @@ Result<std::string> Answer::make(terminology::Session& session) {
     const std::size_t size = std::min<std::uint64_t>(asked_.count.value_or(total), total - first);
     chosen_.erase(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(first));
     chosen_.resize(size);
-    ANNALS_TRY_VOID(session.effort().spend(size * (10 + asked_.designation_tokens.size())));
+    ANNALS_TRY_VOID(session_.effort().spend(size * 10));
     write_head();
     out_ += fmt::format(
         R"(,"expansion":{{"identifier":"urn:uuid:{}","timestamp":"{}","total":{},"offset":{})",
@@ -404,11 +417,11 @@ Result<std::string> Answer::make(terminology::Session& session) {
     if (!chosen_.empty()) {
         out_ += R"(,"contains":[)";
         if (asked_.nested) {
-            write_tree();
+            ANNALS_TRY_VOID(write_tree());
         } else {
             for (std::size_t i = 0; i < chosen_.size(); ++i) {
                 out_ += i > 0 ? "," : "";
-                open(expansion_.entries[chosen_[i]]);
+                ANNALS_TRY_VOID(open(expansion_.entries[chosen_[i]]));
                 out_ += '}';
             }
             out_ += ']';
@@ -443,7 +456,7 @@ Result<std::string> expand_answer(terminology::Session& session, const ExpandAsk
     if (!expansion) {
         return std::move(expansion.error());
     }
-    return Answer(asked, **expansion, definition->root()).make(session);
+    return Answer(asked, session, **expansion, definition->root()).make();
 }
 
 }  // namespace

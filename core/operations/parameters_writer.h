@@ -8,6 +8,7 @@
 
 #include "core/exchange.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ class ParametersWriter {
     void append(const ParametersWriter& other);
 
     bool empty() const noexcept { return json_.empty(); }
+
+    /// The bytes of all parameters.
+    std::size_t size() const noexcept { return json_.size(); }
 
     /// The JSON array alone.
     std::string list() const { return "[" + json_ + "]"; }

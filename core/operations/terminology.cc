@@ -15,6 +15,7 @@ namespace annals::core {
 namespace {
 
 constexpr std::uint64_t kStepsMax = 100'000'000;
+constexpr std::size_t kBytesPerStep = 64;  // written
 
 /// The bytes of a stored resource, or of one in a package.
 Result<std::string_view> body_of(const Service& service, const Target& target,
@@ -78,6 +79,15 @@ Result<terminology::Definition> own_document(json::Value value) {
 }
 
 }  // namespace
+
+Result<void> count_written(terminology::Effort& effort, std::size_t before, std::size_t bytes,
+                           std::size_t bytes_max) {
+    if (bytes > bytes_max) {
+        return Error{Errc::answer_too_costly,
+                     fmt::format("The response would be larger than {} bytes", bytes_max)};
+    }
+    return effort.spend((bytes - before) / kBytesPerStep);
+}
 
 Error nothing_meant(const OperationInput& input) {
     if (input.has("context")) {

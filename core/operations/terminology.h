@@ -10,6 +10,7 @@
 #include "core/service.h"
 #include "core/terminology/session.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,14 @@
 #include <utility>
 
 namespace annals::core {
+
+/// The size of a response that any may have. It can be many times that of the request: each code repeats its system.
+inline constexpr std::size_t kTerminologyAnswerBytesMax = 64 << 20;
+
+/// Counts that a response of `before` bytes has grown to `bytes`. Errors: answer_too_costly (no steps left, or more than
+/// `bytes_max`); timeout.
+Result<void> count_written(terminology::Effort& effort, std::size_t before, std::size_t bytes,
+                           std::size_t bytes_max = kTerminologyAnswerBytesMax);
 
 /// The definition that an operation is about: a stored one (instance level), one in the request, or a canonical URL.
 struct Meant {

@@ -39,6 +39,7 @@ struct TranslateAsked {
     std::string target;         ///< value set; empty: any
     std::string target_system;  ///< empty: any
     std::vector<Dependency> dependencies;
+    std::size_t dependency_codes = 0;  ///< codings and texts, in total
     bool reverse = false;
 };
 
@@ -89,6 +90,7 @@ Result<TranslateAsked> read_translate_asked(const Service& service, const Reques
             dependency.codings.push_back(given_coding(coding));
         }
         dependency.text = concept_value["text"].string();
+        asked.dependency_codes += dependency.codings.size() + 1;
         if (dependency.element.empty() || !concept_value) {
             return Error{Errc::required, "A dependency needs an element and a concept"};
         }
@@ -167,8 +169,8 @@ class Translation {
     Result<bool> by_group(json::Value map, json::Value group, const GivenCode& code);
     Result<void> by_unmapped(json::Value map, json::Value group, const GivenCode& code);
     bool is_asked(json::Value group) const;
-    void add(json::Value map, std::string_view equivalence, const std::string& coding,
-             json::Value products);
+    Result<void> add(json::Value map, std::string_view equivalence, const std::string& coding,
+                     json::Value products);
 
     Session& session_;
     const TranslateAsked& asked_;
@@ -179,8 +181,10 @@ class Translation {
     bool found_ = false;
 };
 
-void Translation::add(json::Value map, std::string_view equivalence, const std::string& coding,
-                      json::Value products) {
+// Errors: answer_too_costly.
+Result<void> Translation::add(json::Value map, std::string_view equivalence,
+                              const std::string& coding, json::Value products) {
+    const std::size_t before = matches_.size();
     ParametersWriter parts;
     parts.add_text("equivalence", "valueCode", equivalence);
     if (coding != "{}") {
@@ -200,6 +204,7 @@ void Translation::add(json::Value map, std::string_view equivalence, const std::
     }
     matches_.add_parts("match", parts);
     found_ = found_ || (equivalence != "unmatched" && equivalence != "disjoint");
+    return count_written(session_.effort(), before, matches_.size());
 }
 
 bool Translation::is_asked(json::Value group) const {
@@ -223,7 +228,7 @@ Result<bool> Translation::by_group(json::Value map, json::Value group, const Giv
         }
         for (const json::Value target : element["target"].elements()) {
             ANNALS_TRY_VOID(session_.effort().spend(2 + target["dependsOn"].size() *
-                                                            (1 + asked_.dependencies.size())));
+                                                            (1 + asked_.dependency_codes)));
             if ((asked_.reverse && !target["code"].equals(code.code)) ||
                 !fulfils(asked_, target["dependsOn"])) {
                 continue;
@@ -234,16 +239,17 @@ Result<bool> Translation::by_group(json::Value map, json::Value group, const Giv
             }
             const std::string equivalence = target["equivalence"].string();
             if (asked_.reverse) {
-                add(map, reversed(equivalence),
-                    coding_json(group["source"], group["sourceVersion"], element["code"],
-                                element["display"]),
-                    {});
+                ANNALS_TRY_VOID(add(map, reversed(equivalence),
+                                    coding_json(group["source"], group["sourceVersion"],
+                                                element["code"], element["display"]),
+                                    {}));
             } else {
-                add(map, equivalence,
-                    target["code"] ? coding_json(group["target"], group["targetVersion"],
-                                                 target["code"], target["display"])
-                                   : "{}",
-                    target["product"]);
+                ANNALS_TRY_VOID(add(map, equivalence,
+                                    target["code"]
+                                        ? coding_json(group["target"], group["targetVersion"],
+                                                      target["code"], target["display"])
+                                        : "{}",
+                                    target["product"]));
             }
         }
         has = has || !asked_.reverse;
@@ -262,16 +268,16 @@ Result<void> Translation::by_unmapped(json::Value map, json::Value group, const 
             ANNALS_TRY_VOID(use_for(other, code));
         }
     } else if (is_asked(group) && mode == "fixed") {
-        add(map, "inexact",
-            coding_json(group["target"], group["targetVersion"], unmapped["code"],
-                        unmapped["display"]),
-            {});
+        return add(map, "inexact",
+                   coding_json(group["target"], group["targetVersion"], unmapped["code"],
+                               unmapped["display"]),
+                   {});
     } else if (is_asked(group) && mode == "provided") {
         std::string coding = coding_json(group["target"], group["targetVersion"], {}, {});
         coding.pop_back();
         coding.append(coding.size() > 1 ? "," : "").append(R"("code":)");
         coding.append(json::quoted(code.code)).append("}");
-        add(map, "equal", coding, {});
+        return add(map, "equal", coding, {});
     }
     return {};
 }

@@ -168,7 +168,8 @@ Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number numb
         }
     }
     // Implied by nesting or by default.
-    const auto any_of = [&](std::span<const CodeSystem::Number> others) {
+    const auto any_of = [&](std::span<const CodeSystem::Number> others) -> Result<bool> {
+        ANNALS_TRY_VOID(effort.spend(others.size()));
         return std::any_of(others.begin(), others.end(),
                            [&](CodeSystem::Number other) { return holds(system.code(other)); });
     };

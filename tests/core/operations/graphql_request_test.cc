@@ -109,6 +109,17 @@ TEST_F(Graphql, TellsAHundredErrorsAndHowManyMore) {
     EXPECT_NE(answer.body.find("2 errors more"), std::string::npos);
 }
 
+TEST_F(Graphql, EndsWhereMoreValuesFailThanAnAnswerMayHave) {
+    std::string given = R"("a")";
+    for (int i = 0; i < 250'200; ++i) {
+        given += R"(,"a")";
+    }
+    add("Patient", "p", "\"name\":[{\"given\":[" + given + "]}]");
+    EXPECT_EQ(ask_patient("{ name { given @singleton } }").substr(0, 29),
+              "The response would have more ");
+    EXPECT_EQ(ask_patient("{ name { given @first @singleton } }"), R"({"name":[{"given":"a"}]})");
+}
+
 TEST_F(Graphql, IsCalledByGetAndPost) {
     add_example();
     const Received got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});

@@ -106,6 +106,30 @@ TEST(EffortOfCodes, IsNoMoreThanThatOfWhatAFilterLooksAt) {
     EXPECT_FALSE(*passes);
 }
 
+TEST(EffortOfCodes, IsThatOfTheChildrenThatAreCompared) {
+    std::string children;
+    for (int i = 0; i < 100; ++i) {
+        children += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    json::Parser parser;
+    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/broad",
+        "content":"complete","concept":[{"code":"a","concept":[)" +
+                                 children + "]}]}");
+    auto text = parser.parse(R"({"property":"child","op":"=","value":"c99"})");
+    ASSERT_TRUE(document && text);
+    terminology::Effort enough(1'000);
+    const auto system = terminology::CodeSystem::make(
+        std::make_shared<const json::Document>(*std::move(document)), enough);
+    const auto filter = terminology::Filter::read(text->root());
+    ASSERT_TRUE(system && filter);
+    terminology::Effort little(100);
+    EXPECT_FALSE(filter->passes(**system, 0, little));
+    EXPECT_TRUE(little.exhausted());
+    const auto passes = filter->passes(**system, 0, enough);
+    ASSERT_TRUE(passes);
+    EXPECT_TRUE(*passes);
+}
+
 // A code without a system is looked for in each of them; this used to be counted as nothing, and no time limit ended it.
 TEST(EffortOfCodes, IsThatOfTheSystemsThatHaveTheCode) {
     std::string contains;
@@ -161,6 +185,97 @@ TEST_F(ValueSetsInside, CostEachOfThemOnce) {
         ASSERT_TRUE(in) << in.error().detail;
         EXPECT_EQ(*in, expected) << code;
     }
+}
+
+/// `count` copies of `item`, separated by commas.
+std::string repeated(std::string_view item, std::size_t count) {
+    std::string out(item);
+    for (std::size_t i = 1; i < count; ++i) {
+        out.append(",").append(item);
+    }
+    return out;
+}
+
+std::string parameters(std::string_view list) {
+    return fmt::format(R"({{"resourceType":"Parameters","parameter":[{}]}})", list);
+}
+
+/// A ConceptMap from s to `system` with these targets for the code c, as a parameter; and that code.
+std::string map_parameters(std::string_view system, std::string_view targets) {
+    return fmt::format(
+        R"({{"name":"conceptMap","resource":{{"resourceType":"ConceptMap","status":"active",)"
+        R"("group":[{{"source":"s","target":"{}","element":[{{"code":"c","target":[{}]}}]}}]}}}},)"
+        R"({{"name":"coding","valueCoding":{{"system":"s","code":"c"}}}})",
+        system, targets);
+}
+
+class LargeAnswers : public test::TerminologyFixture {};
+
+// Each code repeats its system, so that small requests would have enormous responses.
+TEST_F(LargeAnswers, AreRefused) {
+    const std::string system = "http://s/" + std::string(200'000, 'x');
+    std::string codes;
+    for (int i = 0; i < 1'000; ++i) {
+        codes += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand",
+                            fmt::format(R"({{"resourceType":"ValueSet","status":"active",)"
+                                        R"("compose":{{"include":[{{"system":"{}",)"
+                                        R"("concept":[{}]}}]}}}})",
+                                        system, codes))),
+              "422 too-costly");
+    EXPECT_EQ(said(send("POST", "/ConceptMap/$translate",
+                        parameters(map_parameters(
+                            system, repeated(R"({"code":"d","equivalence":"equal"})", 1'000))))),
+              "422 too-costly");
+}
+
+TEST_F(LargeAnswers, OfAClosureTableAreRefusedBeforeTheyAreCollected) {
+    const std::string system = "http://s/" + std::string(100'000, 'x');
+    std::string concepts = R"({"code":"c0"})";
+    std::string given = R"({"name":"name","valueString":"t"})";
+    for (int i = 1; i < 60; ++i) {
+        concepts += fmt::format(
+            R"(,{{"code":"c{}","property":[{{"code":"parent","valueCode":"c{}"}}]}})", i, i - 1);
+        given += fmt::format(
+            R"(,{{"name":"concept","valueCoding":{{"system":"{}","code":"c{}"}}}})", system, i);
+    }
+    put("CodeSystem/long", fmt::format(R"({{"resourceType":"CodeSystem","id":"long","url":"{}",)"
+                                       R"("status":"active","content":"complete","concept":[{}]}})",
+                                       system, concepts));
+    ASSERT_EQ(send("POST", "/$closure", parameters(R"({"name":"name","valueString":"t"})")).status,
+              200);
+    EXPECT_EQ(codes_of(send("POST", "/$closure", parameters(given))), "422 too-costly");
+}
+
+class EffortOfAnswers : public test::TerminologyFixture {};
+
+TEST_F(EffortOfAnswers, IsThatOfTheDesignationsThatAreCompared) {
+    const std::string value_set = fmt::format(
+        R"({{"name":"valueSet","resource":{{"resourceType":"ValueSet","status":"active","compose":)"
+        R"({{"include":[{{"system":"s","concept":[{{"code":"c","designation":[{}]}}]}}]}}}}}},)",
+        repeated(R"({"language":"de","value":"x"})", 11'000));
+    const std::string token = R"({"name":"designation","valueString":"en"})";
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand", parameters(value_set + token))), "c");
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand",
+                            parameters(value_set + repeated(token, 10'000)))),
+              "422 too-costly");
+}
+
+TEST_F(EffortOfAnswers, IsThatOfTheDependenciesThatAreCompared) {
+    const std::string map =
+        map_parameters("t", fmt::format(R"({{"code":"d","dependsOn":[{}]}})",
+                                        repeated(R"({"property":"e","value":"v"})", 1'100)));
+    const auto translate = [&](std::size_t codings) {
+        return said(
+            send("POST", "/ConceptMap/$translate",
+                 parameters(fmt::format(
+                     R"({},{{"name":"dependency","part":[{{"name":"element","valueUri":"e"}},)"
+                     R"({{"name":"concept","valueCodeableConcept":{{"coding":[{}]}}}}]}})",
+                     map, repeated(R"({"code":"v"})", codings)))));
+    };
+    EXPECT_EQ(translate(1), "result=true");
+    EXPECT_EQ(translate(100'000), "422 too-costly");
 }
 
 }  // namespace
