@@ -14,11 +14,14 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,7 @@ constexpr std::size_t kKeptNodesMax = 1 << 18;
 constexpr std::size_t kKeptSlotsMax = 1 << 12;
 constexpr std::size_t kKeptTrees = 8;
 constexpr std::uint32_t kPairwiseKeysMax = 16;
+constexpr std::size_t kHashedAhead = 16;
 
 static_assert(Tree::kPaddingBytes >= simdjson::SIMDJSON_PADDING);
 static_assert(sizeof(Node) <= 24);
@@ -49,12 +53,64 @@ std::size_t roomy(std::size_t size, std::size_t kept_max) noexcept {
 
 }  // namespace
 
-struct Parser::Impl {
-    struct Slot {
+namespace {
+
+/// A slot of a KeyTable.
+struct Slot {
+    std::uint32_t hash = 0;  // the upper half: the lower one leads to the slot
+    std::uint32_t key = 0;   // node; 0 (always the root, never a key) where the slot is free
+};
+
+/// The keys of an object, by their hashes. A large table is in no cache: hashed() requests a key's slot from memory, so that it
+/// is there when the key is inserted some keys later.
+class KeyTable {
+  public:
+    struct Hashed {
         std::uint64_t hash = 0;
-        std::uint32_t key = 0;  // node; 0 (always the root, never a key) where the slot is free
+        Value key;
     };
 
+    /// For that many keys. Lifetime: `slots` outlives it.
+    KeyTable(std::vector<Slot>& slots, std::size_t keys) : slots_(slots) {
+        slots.assign(std::bit_ceil(keys + keys / 2), Slot());
+    }
+
+    Hashed hashed(Value key, std::uint64_t seed) {
+        std::string_view text = key.raw_string();
+        if (key.node().escaped) {
+            name_.clear();
+            append_unescaped(name_, text);
+            text = name_;
+        }
+        const Hashed made{hash64(text, seed), key};
+        __builtin_prefetch(&slots_[place(made)], 1);
+        return made;
+    }
+
+    /// False if there is an equal key.
+    bool insert(const Hashed& one) {
+        const auto hash = static_cast<std::uint32_t>(one.hash >> 32);
+        std::size_t at = place(one);
+        for (; slots_[at].key != 0; at = (at + 1) & (slots_.size() - 1)) {
+            if (slots_[at].hash == hash &&
+                Value(one.key.tree(), slots_[at].key).string() == one.key.string()) {
+                return false;
+            }
+        }
+        slots_[at] = {hash, one.key.index()};
+        return true;
+    }
+
+  private:
+    std::size_t place(const Hashed& one) const { return one.hash & (slots_.size() - 1); }
+
+    std::vector<Slot>& slots_;
+    std::string name_;
+};
+
+}  // namespace
+
+struct Parser::Impl {
     explicit Impl(std::size_t depth_max) : walk(depth_max) { spare.reserve(kKeptTrees); }
 
     Walk walk;
@@ -144,20 +200,22 @@ Value Parser::Impl::find_repeated_key(Value object) {
         }
         return {};
     }
-    slots.assign(std::bit_ceil(object.size() * 2), Slot());
-    const std::size_t mask = slots.size() - 1;
-    std::string name;
+    KeyTable table(slots, object.size());
+    std::array<KeyTable::Hashed, kHashedAhead>
+        ahead;  // the last keys, whose slots are being fetched
+    std::size_t count = 0;
     for (const Member member : object.members()) {
-        name.clear();
-        append_unescaped(name, member.key.raw_string());
-        const std::uint64_t hash = hash64(name, seed);
-        std::size_t at = hash & mask;
-        for (; slots[at].key != 0; at = (at + 1) & mask) {
-            if (slots[at].hash == hash && Value(object.tree(), slots[at].key).equals(name)) {
-                return member.key;
-            }
+        KeyTable::Hashed& next = ahead[count % kHashedAhead];
+        if (count >= kHashedAhead && !table.insert(next)) {
+            return next.key;
         }
-        slots[at] = {hash, member.key.index()};
+        next = table.hashed(member.key, seed);
+        ++count;
+    }
+    for (std::size_t i = count - std::min(count, kHashedAhead); i < count; ++i) {
+        if (!table.insert(ahead[i % kHashedAhead])) {
+            return ahead[i % kHashedAhead].key;
+        }
     }
     return {};
 }
