@@ -2,6 +2,7 @@
 
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/bundle_stream.h"
+#include "core/interactions/entry_answer.h"
 #include "core/interactions/history_bundle_answer.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/history_bundle_ignored.h"
@@ -25,7 +26,8 @@ using Fate = HistoryFate;
 using storage::Expect;
 using storage::Submission;
 
-/// How many entries are applied before other requests get their turn; fewer if they take longer than kLongTurn.
+/// How many entries are applied, or answered, before other requests may get their turn; fewer are applied if they take longer than
+/// kLongTurn.
 constexpr std::size_t kAppliedPerTurn = 128;
 
 /// What is kept for an entry until the answer is written.
@@ -45,6 +47,7 @@ class HistoryRun {
           escaped_base_(escaped_base(request.base_url)),
           list_(list),
           records_(list.size()),
+          budget_(service.config()),
           turns_(*request.loop, end, kLongTurn),
           ignored_(service, request, turns_) {}
 
@@ -99,7 +102,8 @@ class HistoryRun {
         if (!in_time) {
             co_return too_late();
         }
-        co_return answer();
+        Response response = co_await answer();
+        co_return response;
     }
 
   private:
@@ -292,8 +296,12 @@ class HistoryRun {
     }
 
     bool refuse(Record& record, Error error) {
+        // Now: many errors take much more memory than their text, which has a budget.
+        Response response = std::move(error);
+        fit_answer(request_, EntryUse::write, budget_, response);
         record.fate = Fate::refused;
-        record.fault = std::make_unique<Error>(std::move(error));
+        record.refusal = std::make_unique<std::string>(response.body.str());
+        refusal_bytes_ += record.refusal->size();
         return true;
     }
 
@@ -333,29 +341,41 @@ class HistoryRun {
                head.erased_through >= record.version;
     }
 
-    Response answer() {
-        constexpr std::size_t kAhead = 8;  // an entry takes a fraction of a memory access
-        const bool traced = service_.config().audited();
-        ResponseBundle bundle("batch-response", request_.base_url, traced);
-        bundle.reserve(records_.size() * kAnsweredEntryBytes);
-        std::string text;
-        for (std::size_t index = 0; index < records_.size(); ++index) {
-            if (index + kAhead < records_.size()) {
-                __builtin_prefetch(records_[index + kAhead].full_url.data());
-            }
-            const Record& record = records_[index];
-            text.clear();
-            append_history_answer(text, request_, escaped_base_, record, id_of(record));
-            bundle.add_text(text);
-            if (traced) {
-                trace_history_answer(bundle, record, id_of(record));
+    asio::awaitable<Response> answer() {
+        ResponseBundle bundle("batch-response", request_.base_url, service_.config().audited());
+        bundle.reserve(records_.size() * kAnsweredEntryBytes + refusal_bytes_);
+        for (std::size_t index = 0; index < records_.size();) {
+            index = add_answers(bundle, index);
+            if (index < records_.size() && turns_.pace().is_over()) {
+                co_await turns_.give_way();
             }
         }
         Response response = bundle.finish();
         if (position_.value != 0) {
             response.position = position_;
         }
-        return response;
+        co_return response;
+    }
+
+    /// Adds the answers to kAppliedPerTurn entries from `index` on. Returns the index of the next one.
+    std::size_t add_answers(ResponseBundle& bundle, std::size_t index) {
+        constexpr std::size_t kAhead = 8;  // an entry takes a fraction of a memory access
+        const bool traced = service_.config().audited();
+        const std::size_t end = std::min(index + kAppliedPerTurn, records_.size());
+        std::string text;
+        for (; index < end; ++index) {
+            if (index + kAhead < records_.size()) {
+                __builtin_prefetch(records_[index + kAhead].full_url.data());
+            }
+            const Record& record = records_[index];
+            text.clear();
+            append_history_answer(text, escaped_base_, record, id_of(record));
+            bundle.add_text(text);
+            if (traced) {
+                trace_history_answer(bundle, record, id_of(record));
+            }
+        }
+        return end;
     }
 
     const Service& service_;
@@ -371,6 +391,8 @@ class HistoryRun {
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
     Unfinished unfinished_;  ///< the check of the current entry
+    AnswerBudget budget_;    ///< of the outcomes of refused entries
+    std::size_t refusal_bytes_ = 0;
     Turns turns_;
     IgnoredEntries ignored_;  ///< not yet compared
     bool ignored_last_ = false;

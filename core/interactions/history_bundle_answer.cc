@@ -35,7 +35,7 @@ void append_unchanged(std::string& text, int status, const HistoryOutcome& outco
 
 }  // namespace
 
-void append_history_answer(std::string& text, const Request& request, std::string_view escaped_base,
+void append_history_answer(std::string& text, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id) {
     text += '{';
     if (!outcome.full_url.empty()) {
@@ -66,14 +66,11 @@ void append_history_answer(std::string& text, const Request& request, std::strin
                              "Ignored history entry whose content differs from the stored "
                              "version of the same number");
             break;
-        case Fate::refused: {
-            Response response = *outcome.fault;
-            tell_failure(request, response);
+        case Fate::refused:
             append_entry_response(text, kRefused, {}, {}, {});
             text += R"(,"outcome":)";
-            text += response.body.str();
+            text += *outcome.refusal;
             break;
-        }
     }
     text += "}}";
 }

@@ -24,22 +24,22 @@ enum class HistoryFate : std::uint8_t {
     gone_already,  ///< a deletion of a resource that is deleted or absent
     ignored,       ///< older than the current version, or the same version
     differs,       ///< the same version number with other content
-    refused,       ///< `fault` says why
+    refused,       ///< `refusal` says why
 };
 
 /// The result of an entry, in detail.
 struct HistoryOutcome {
     TypeId type;
     HistoryFate fate = HistoryFate::refused;
-    bool missing = false;          ///< ignored, and the version is not stored here
-    VersionNumber version;         ///< the one written, otherwise the current one
-    Instant instant;               ///< of that version
-    std::string_view full_url;     ///< as sent, with its quotes; empty if it is no string
-    std::unique_ptr<Error> fault;  ///< why it is refused
+    bool missing = false;                  ///< ignored, and the version is not stored here
+    VersionNumber version;                 ///< the one written, otherwise the current one
+    Instant instant;                       ///< of that version
+    std::string_view full_url;             ///< as sent, with its quotes; empty if it is no string
+    std::unique_ptr<std::string> refusal;  ///< the OperationOutcome that says why it is refused
 };
 
 /// Appends the response entry for the resource `id`. `escaped_base`: base_url escaped for a JSON string.
-void append_history_answer(std::string& text, const Request& request, std::string_view escaped_base,
+void append_history_answer(std::string& text, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id);
 
 /// Adds the same to the bundle's audit traces.

@@ -1,4 +1,4 @@
-// How long a history bundle keeps others waiting.
+// How long a history bundle keeps others waiting, and how much it answers.
 
 #include "core/interactions/history_bundle.h"
 #include "core/own_loop.h"
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <set>
 #include <string>
 #include <string_view>
@@ -87,6 +88,76 @@ TEST(HistoryBundle, EndsIfComparingTakesTooLong) {
     EXPECT_NE(answer.body.find(R"("timeout")"), std::string::npos) << answer.body;
     EXPECT_LT(server.service().divergences(), kEntries);
     EXPECT_EQ(server.get("/Patient/b").status, 200);
+}
+
+/// A hundred faults.
+std::string refused_entry() {
+    std::string names = "0";
+    for (int i = 1; i < 100; ++i) {
+        names += ",0";
+    }
+    return version_entry("a", 1, R"("name":[)" + names + ']');
+}
+
+asio::awaitable<void> watch_pauses(Loop& loop, const bool& over, std::clock_t& longest) {
+    std::clock_t last = std::clock();
+    while (!over) {
+        co_await loop.yield();
+        const std::clock_t time = std::clock();
+        longest = std::max(longest, time - last);
+        last = time;
+    }
+}
+
+asio::awaitable<Response> answer_and_watch_pauses(const Service& service, const Request& request,
+                                                  std::clock_t& longest) {
+    bool over = false;
+    spawn(*request.loop, "watch", watch_pauses(*request.loop, over, longest));
+    Response response = co_await handle(service, request);
+    over = true;
+    co_await request.loop->yield();
+    co_return response;
+}
+
+TEST(HistoryBundle, SaysInTurnsWhyEntriesAreRefused) {
+    TestService server;
+    const std::string bundle = bundle_of("history", std::vector(1000, refused_entry()));
+    Request request;
+    request.method = HttpMethod::post;
+    request.body = bundle;
+    request.base_url = kBase;
+    OwnLoop loop(server.store());
+    std::clock_t longest = 0;
+    const std::clock_t begin = std::clock();
+    const Result<Response> answer =
+        loop.run("test", request, answer_and_watch_pauses(server.service(), request, longest));
+    const std::clock_t time = std::clock() - begin;
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_GT(answer->body.size(), 10U << 20);
+    EXPECT_LT(longest, time / 4);
+}
+
+TEST(HistoryBundle, SaysOnlyWhatKindOfFaultEntriesHaveOnceTheirOutcomesAreTooLong) {
+    Config config;
+    config.limits.max_body = 64 << 10;
+    TestService server(config);
+    constexpr std::size_t kEntries = 100;
+    const Received answer =
+        server.submit(bundle_of("history", std::vector(kEntries, refused_entry())));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_LT(answer.body.size(), 4 * config.limits.max_body + kEntries * 512);
+    const Json bundle(answer.body);
+    std::size_t index = 0;
+    for (const json::Value entry : bundle.root()["entry"].elements()) {
+        EXPECT_TRUE(entry["response"]["status"].equals("400 Bad Request"));
+        const json::Value issues = entry["response"]["outcome"]["issue"];
+        EXPECT_TRUE(index > 0 || issues.size() == 100U);
+        EXPECT_TRUE(index + 1 < kEntries || issues.size() == 1U);
+        EXPECT_TRUE((*issues.elements().begin())["code"].equals("structure"));
+        ++index;
+    }
+    EXPECT_EQ(index, kEntries);
 }
 
 }  // namespace
