@@ -60,12 +60,18 @@ std::optional<std::size_t> Referrers::referred_to(const storage::SearchEntries& 
 asio::awaitable<Result<std::vector<std::string>>> Referrers::find(search::Snapshot& snapshot,
                                                                   std::vector<search::Term> terms,
                                                                   std::size_t limit,
-                                                                  const ScopedView* view) {
+                                                                  const ScopedView* view,
+                                                                  Turns& turns) {
     const storage::Store& store = service_.store();
-    Turns turns(*request_.loop, service_.config().limits.request_timeout);
     const search::Plan referring_plan = search::carrying(std::move(terms));
     std::vector<std::string> names;
     for (const TypeId type : kAllResourceTypes) {
+        if (turns.pace().is_over()) {
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
+        }
         const bool readable =
             view == nullptr || require_read(service_, request_, type, Extent::part).has_value();
         if (store.totals(type).live == 0 || !readable) {
@@ -110,9 +116,10 @@ asio::awaitable<Result<void>> Referrers::check() {
         co_return Result<void>();
     }
     std::ranges::sort(terms_);
+    Turns turns(*request_.loop, service_.config().limits.request_timeout);
     search::Snapshot snapshot(service_.store());
     as_of_ = snapshot.position();
-    const Result<std::vector<std::string>> any = co_await find(snapshot, terms_, 1, nullptr);
+    const Result<std::vector<std::string>> any = co_await find(snapshot, terms_, 1, nullptr, turns);
     if (!any) {
         co_return any.error();
     }
@@ -122,7 +129,7 @@ asio::awaitable<Result<void>> Referrers::check() {
     // Which of those to be deleted it refers to: the last, if none before.
     for (held_ = 0; held_ + 1 < deleted_.size(); ++held_) {
         const Result<std::vector<std::string>> own =
-            co_await find(snapshot, deleted_[held_].terms, 1, nullptr);
+            co_await find(snapshot, deleted_[held_].terms, 1, nullptr, turns);
         if (!own) {
             co_return own.error();
         }
@@ -133,7 +140,7 @@ asio::awaitable<Result<void>> Referrers::check() {
     // Whatever else refers to it must not show in the response, neither by its number nor by its place among the others.
     const ScopedView view(service_, request_, kMayRead, "read");
     Result<std::vector<std::string>> named =
-        co_await find(snapshot, deleted_[held_].terms, kNamed + 1, &view);
+        co_await find(snapshot, deleted_[held_].terms, kNamed + 1, &view, turns);
     if (!named) {
         co_return named.error();
     }

@@ -28,6 +28,8 @@
 
 namespace annals::core {
 
+class Turns;
+
 /// Decides whether a set of resources may be deleted. Not movable: the guard points into it.
 class Referrers {
   public:
@@ -69,7 +71,7 @@ class Referrers {
     asio::awaitable<Result<std::vector<std::string>>> find(search::Snapshot& snapshot,
                                                            std::vector<search::Term> terms,
                                                            std::size_t limit,
-                                                           const ScopedView* view);
+                                                           const ScopedView* view, Turns& turns);
 
     const Service& service_;
     const Request& request_;

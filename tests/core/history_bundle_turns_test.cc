@@ -3,13 +3,13 @@
 #include "core/interactions/history_bundle.h"
 #include "core/own_loop.h"
 #include "tests/core/history_bundle_fixture.h"
+#include "tests/support/longest_pause.h"
 
 #include <asio/awaitable.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <set>
 #include <string>
 #include <string_view>
@@ -99,26 +99,6 @@ std::string refused_entry() {
     return version_entry("a", 1, R"("name":[)" + names + ']');
 }
 
-asio::awaitable<void> watch_pauses(Loop& loop, const bool& over, std::clock_t& longest) {
-    std::clock_t last = std::clock();
-    while (!over) {
-        co_await loop.yield();
-        const std::clock_t time = std::clock();
-        longest = std::max(longest, time - last);
-        last = time;
-    }
-}
-
-asio::awaitable<Response> answer_and_watch_pauses(const Service& service, const Request& request,
-                                                  std::clock_t& longest) {
-    bool over = false;
-    spawn(*request.loop, "watch", watch_pauses(*request.loop, over, longest));
-    Response response = co_await handle(service, request);
-    over = true;
-    co_await request.loop->yield();
-    co_return response;
-}
-
 TEST(HistoryBundle, SaysInTurnsWhyEntriesAreRefused) {
     TestService server;
     const std::string bundle = bundle_of("history", std::vector(1000, refused_entry()));
@@ -126,16 +106,11 @@ TEST(HistoryBundle, SaysInTurnsWhyEntriesAreRefused) {
     request.method = HttpMethod::post;
     request.body = bundle;
     request.base_url = kBase;
-    OwnLoop loop(server.store());
-    std::clock_t longest = 0;
-    const std::clock_t begin = std::clock();
-    const Result<Response> answer =
-        loop.run("test", request, answer_and_watch_pauses(server.service(), request, longest));
-    const std::clock_t time = std::clock() - begin;
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->status, 200);
-    EXPECT_GT(answer->body.size(), 10U << 20);
-    EXPECT_LT(longest, time / 4);
+    const test::Watched watched = test::handle_watched(server.service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, 200);
+    EXPECT_GT(watched.response->body.size(), 10U << 20);
+    EXPECT_LT(watched.longest, watched.whole / 4);
 }
 
 TEST(HistoryBundle, SaysOnlyWhatKindOfFaultEntriesHaveOnceTheirOutcomesAreTooLong) {

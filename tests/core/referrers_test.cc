@@ -3,6 +3,7 @@
 #include "core/interactions/referrers.h"
 
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/longest_pause.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -210,6 +211,28 @@ TEST(Referrers, AreNotAskedForByDefault) {
     ASSERT_EQ(server.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
     EXPECT_EQ(server.send(delete_of("/Patient/p")).status, 204);
+}
+
+TEST(Referrers, AreLookedForInTurnsHoweverManyAreToBeDeleted) {
+    TestService server(integrity());
+    std::vector<std::string> patients;
+    std::vector<std::string> deletions;
+    for (int i = 0; i < 5000; ++i) {
+        const std::string id = std::to_string(i);
+        patients.push_back(entry_of("PUT", "Patient/" + id, patient_json(id)));
+        deletions.push_back(entry_of("DELETE", "Patient/" + id));
+    }
+    ASSERT_EQ(server.submit(transaction(patients)).status, 200);
+    ASSERT_EQ(server.put("/Basic/b", basic("b", reference_to("Patient/4999"))).status, 201);
+    const std::string body = transaction(deletions);
+    Request request;
+    request.method = HttpMethod::post;
+    request.body = body;
+    request.base_url = kBase;
+    const test::Watched watched = test::handle_watched(server.service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_THAT(watched.response->body.str(), HasSubstr("Patient/4999 is referred to by Basic/b"));
+    EXPECT_LT(watched.longest, watched.whole / 4);
 }
 
 class ReferrersOfBefore : public test::ServiceFixture {
