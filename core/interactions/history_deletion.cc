@@ -153,7 +153,7 @@ asio::awaitable<Response> answer_deletion(const Service& service, const Request&
     if (read_preference(request).return_form == Preference::Return::operation_outcome) {
         response.status = 200;
         response.body = Body(
-            information(fmt::format("{} version{} of {} removed", *erased, *erased == 1 ? "" : "s",
+            information(fmt::format("{} version{} removed: {}", *erased, *erased == 1 ? "" : "s",
                                     resource_name(target.type, target.id))));
     }
     co_return response;

@@ -263,7 +263,7 @@ TEST_F(HistoryDeletion, KeepsTheCurrentVersionOfALiveResource) {
     const Answer answer =
         send("DELETE", "/Patient/1/_history", "", {{"Prefer", "return=OperationOutcome"}});
     EXPECT_EQ(answer.status, 200);
-    EXPECT_TRUE(answer.says("2 versions of Patient/1 removed"));
+    EXPECT_TRUE(answer.says("2 versions removed: Patient/1"));
     EXPECT_EQ(send("GET", "/Patient/1").etag, 3U);
     EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":1)"));
     EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
