@@ -72,6 +72,11 @@ Result<void> check_parameter(json::Value parameter, std::size_t index) {
 }
 
 Result<void> check_each(json::Value parameters) {
+    if (parameters.size() > kParametersMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("There are more than {} parameters", kParametersMax),
+                     "Parameters.parameter"};
+    }
     std::size_t index = 0;
     for (const json::Value parameter : parameters.elements()) {
         ANNALS_TRY_VOID(check_parameter(parameter, index++));

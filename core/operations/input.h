@@ -12,6 +12,7 @@
 #include "core/exchange.h"
 #include "core/target.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -21,6 +22,9 @@
 
 namespace annals::core {
 
+/// The most parameters of a body: all of them are visited each time one is looked for.
+inline constexpr std::size_t kParametersMax = 50'000;
+
 /// The parameters of the query and of the Parameters resource in the body, or the bare resource of the body.
 ///
 /// Lifetime: the Values that it returns point into it, even after it has been moved.
@@ -28,7 +32,7 @@ class OperationInput {
   public:
     /// Reads query and body (JSON; handle() has converted XML to it).
     /// Errors: invalid (malformed query or body, a parameter without a name or with no value or several),
-    ///         unsupported_media.
+    ///         unsupported_media; too_costly (more than kParametersMax).
     static Result<OperationInput> read(const Request& request);
 
     /// The same for an operation that takes any resource: Parameters with a name that isn't among `known` are

@@ -172,6 +172,16 @@ TEST(OperationInput, RefusesMalformedQueriesAndBodies) {
     EXPECT_EQ(refusal("", deep), Errc::invalid);
 }
 
+TEST(OperationInput, BoundsTheNumberOfParameters) {
+    const std::string one = R"({"name":"n","valueInteger":7})";
+    std::string list = one;
+    for (std::size_t i = 1; i < kParametersMax; ++i) {
+        list += "," + one;
+    }
+    EXPECT_TRUE(read("", parameters(list)));
+    EXPECT_EQ(refusal("", parameters(list + "," + one)), Errc::too_costly);
+}
+
 TEST(OperationInput, RefusesBodiesOfOtherMediaTypes) {
     Request request = request_of("", R"({"resourceType":"Parameters"})");
     request.headers.push_back({"Content-Type", "text/csv"});
