@@ -22,8 +22,8 @@
 
 namespace annals::core {
 
-/// The most parameters of a body: all of them are visited each time one is looked for.
-inline constexpr std::size_t kParametersMax = 50'000;
+/// The most parameters of a body, all of which are visited each time one is looked for; an export may name 100,000 patients.
+inline constexpr std::size_t kParametersMax = 200'000;
 
 /// The parameters of the query and of the Parameters resource in the body, or the bare resource of the body.
 ///
