@@ -51,10 +51,6 @@ std::size_t roomy(std::size_t size, std::size_t kept_max) noexcept {
     return size > kept_max ? size : std::bit_ceil(std::max<std::size_t>(size, 256));
 }
 
-}  // namespace
-
-namespace {
-
 /// A slot of a KeyTable.
 struct Slot {
     std::uint32_t hash = 0;  // the upper half: the lower one leads to the slot
@@ -201,8 +197,7 @@ Value Parser::Impl::find_repeated_key(Value object) {
         return {};
     }
     KeyTable table(slots, object.size());
-    std::array<KeyTable::Hashed, kHashedAhead>
-        ahead;  // the last keys, whose slots are being fetched
+    std::array<KeyTable::Hashed, kHashedAhead> ahead;  // keys whose slots are on their way
     std::size_t count = 0;
     for (const Member member : object.members()) {
         KeyTable::Hashed& next = ahead[count % kHashedAhead];
