@@ -8,9 +8,11 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
+#include <openssl/pemerr.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509err.h>
 
 #include <algorithm>
 #include <array>
@@ -50,8 +52,29 @@ std::string openssl_reason() {
     return ERR_SYSTEM_ERROR(code) ? std::strerror(ERR_GET_REASON(code)) : "unknown reason";
 }
 
+/// OpenSSL's first error with a file; for common mistakes in words for people who do not know OpenSSL.
+std::string file_reason() {
+    const unsigned long code = ERR_peek_error();
+    switch (ERR_PACK(ERR_GET_LIB(code), 0, ERR_GET_REASON(code))) {
+        case ERR_PACK(ERR_LIB_PEM, 0, PEM_R_NO_START_LINE):
+            return "it has no certificate";
+        case ERR_PACK(ERR_LIB_OSSL_DECODER, 0, ERR_R_UNSUPPORTED):
+        case ERR_PACK(ERR_LIB_CRYPTO, 0, ERR_R_INTERRUPTED_OR_CANCELLED):
+        case ERR_PACK(ERR_LIB_PEM, 0, PEM_R_BAD_PASSWORD_READ):
+            return "it has no key without a passphrase";
+        case ERR_PACK(ERR_LIB_X509, 0, X509_R_KEY_VALUES_MISMATCH):
+        case ERR_PACK(ERR_LIB_X509, 0, X509_R_KEY_TYPE_MISMATCH):
+        case ERR_PACK(ERR_LIB_SSL, 0, SSL_R_NO_CERTIFICATE_ASSIGNED):
+            return "the key does not belong to the certificate";
+        default:
+            return openssl_reason();
+    }
+}
+
 Error file_error(std::string_view key, const std::string& file) {
-    return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason())};
+    const std::string reason = file_reason();
+    ERR_clear_error();
+    return {Errc::usage, fmt::format("{}: {}: {}", key, file, reason)};
 }
 
 /// TLS 1.3 has no signatures for keys on other curves, and TLS 1.2 uses them only with clients that ask for the curve.
