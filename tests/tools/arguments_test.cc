@@ -77,6 +77,9 @@ TEST(Arguments, AreRefusedByName) {
               "annals probe: --count is given more than once");
     EXPECT_EQ(problem_with({"--to", "x", "--set", "a=b", "--set", "c=d", "--one", "--two"}),
               "annals probe: The following argument was not expected: --one");
+    EXPECT_EQ(problem_with({"--to", "x", "--set"}), "annals probe: --set needs a value");
+    EXPECT_EQ(problem_with({"--to", "x", "--count"}), "annals probe: --count needs a value");
+    EXPECT_EQ(problem_with({"--to"}), "annals probe: --to needs a value");
     EXPECT_EQ(problem_with({"--to", "x", ""}), "annals probe: THING: must not be empty");
 }
 

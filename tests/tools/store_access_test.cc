@@ -1,5 +1,8 @@
 #include "tools/commands/store_access.h"
 
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -45,6 +48,12 @@ TEST(StoreAccess, TakesAPathThatNothingCanHaveForAWrongArgument) {
         ASSERT_FALSE(checked);
         EXPECT_EQ(checked.error().code, Errc::usage) << checked.error().detail;
     }
+}
+
+TEST(StoreAccess, DoesNotCallAFileADirectoryThatMayNotBeSearched) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "file", "");
+    EXPECT_TRUE(check_permissions(directory / "file", true)) << "it is refused when it is opened";
 }
 
 }  // namespace

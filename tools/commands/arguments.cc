@@ -34,13 +34,18 @@ struct Arguments::Impl {
     std::string problem_of(const CLI::ParseError& error) const;
 };
 
-/// CLI11 says "At Most 1 required but received 2", and lists unexpected arguments from the last to the first.
+/// CLI11 says "At Most 1 required but received 2" and "1 required TEXT missing", and lists unexpected arguments from the last
+/// to the first.
 std::string Arguments::Impl::problem_of(const CLI::ParseError& error) const {
     for (const CLI::Option* const option : app.get_options()) {
         if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
             option->get_expected_max() == 1 && option->count() > 1) {
             return option->get_name() + " is given more than once";
         }
+    }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+        const std::string text = error.what();
+        return text.substr(0, text.find(':')) + " needs a value";
     }
     const std::vector<std::string> left = app.remaining();
     return dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()

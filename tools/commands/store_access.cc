@@ -37,6 +37,12 @@ Result<void> check_allowed(const std::string& path, int mode) {
     return {};
 }
 
+/// The same for a directory. A file, which lacks the permission to be searched, is refused where a directory is used.
+Result<void> check_directory(const std::string& path, int mode) {
+    std::error_code ec;
+    return std::filesystem::is_regular_file(path, ec) ? Result<void>() : check_allowed(path, mode);
+}
+
 }  // namespace
 
 int exit_code_of(const Error& error) noexcept {
@@ -100,7 +106,7 @@ Result<void> check_readable(const std::string& folder) {
 }
 
 Result<void> check_permissions(const std::string& directory, bool writes) {
-    ANNALS_TRY_VOID(check_allowed(directory, X_OK));
+    ANNALS_TRY_VOID(check_directory(directory, X_OK));
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(check_readable(segments));
     ANNALS_TRY_VOID(check_readable(directory + "/erase"));
@@ -165,10 +171,7 @@ Result<ReadOnlyStore> open_read_only(const std::string& directory) {
 }
 
 Result<void> check_writable(const std::string& path) {
-    // A file, which lacks the permission to be searched, is refused where the directory is to be made.
-    std::error_code ec;
-    return std::filesystem::is_regular_file(path, ec) ? Result<void>()
-                                                      : check_allowed(path, W_OK | X_OK);
+    return check_directory(path, W_OK | X_OK);
 }
 
 Result<void> make_output_directory(const std::string& path) {
