@@ -29,13 +29,13 @@ Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, b
 
 class HistoryCleanup {
   public:
-    /// The first cycle begins this long after the start.
+    /// The first cycle begins this long after the start of a store, or sooner if the interval is shorter.
     static constexpr std::chrono::seconds kFirstAfter{5};
 
     /// Starts the thread. The first cycle begins after `first_after`, every other one `interval` after the end of the one
     /// before. Lifetime: `store` outlives it.
     HistoryCleanup(Store& store, const HistoryLimits& limits, std::chrono::milliseconds interval,
-                   std::chrono::milliseconds first_after = kFirstAfter);
+                   std::chrono::milliseconds first_after);
 
     /// Abandons the cycle under way.
     ~HistoryCleanup();

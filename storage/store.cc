@@ -3,6 +3,8 @@
 #include "storage/history_walk.h"
 #include "storage/store_impl.h"
 
+#include <algorithm>
+
 namespace annals::storage {
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
@@ -21,7 +23,9 @@ Result<void> Store::close() {
 
 void Store::start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval) {
     if (impl_->log_writer != nullptr) {
-        impl_->cleanup = std::make_unique<HistoryCleanup>(*this, limits, interval);
+        impl_->cleanup = std::make_unique<HistoryCleanup>(
+            *this, limits, interval,
+            std::min<std::chrono::milliseconds>(interval, HistoryCleanup::kFirstAfter));
     }
 }
 

@@ -348,10 +348,19 @@ TEST_F(HistoryCleanupTest, GoesOnAfterACycleThatFailed) {
 TEST_F(HistoryCleanupTest, WaitsBeforeTheFirstCycleAndEndsWithTheStore) {
     write("Patient", "a", 5);
     const auto began = std::chrono::steady_clock::now();
-    store_->start_history_cleanup(limits_, std::chrono::milliseconds(1));
+    store_->start_history_cleanup(limits_, std::chrono::hours(24));
     ASSERT_TRUE(store_->close());
     EXPECT_LT(std::chrono::steady_clock::now() - began, HistoryCleanup::kFirstAfter);
     EXPECT_EQ(store_->metrics().cleanup_cycles, 0U);
+}
+
+TEST_F(HistoryCleanupTest, WaitsNoLongerThanItsIntervalBeforeTheFirstCycle) {
+    write("Patient", "a", 5);
+    const auto began = std::chrono::steady_clock::now();
+    store_->start_history_cleanup(limits_, std::chrono::milliseconds(1));
+    EXPECT_TRUE(comes_true([&] { return store_->metrics().cleanup_cycles > 0; }));
+    EXPECT_LT(std::chrono::steady_clock::now() - began, HistoryCleanup::kFirstAfter);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3}));
 }
 
 }  // namespace
