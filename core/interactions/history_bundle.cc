@@ -283,11 +283,13 @@ class HistoryRun {
 
     void ignore(Record& record, Fate fate, const HistoryEntry& entry, const storage::Head& head) {
         record.fate = fate;
-        record.missing = fate == Fate::ignored && !head.exists;
+        // A number above the newest one was erased, and a later entry may be given it again.
+        const bool above = head.exists && entry.version && *entry.version > head.version;
+        record.missing = head.exists ? above && !record.erasing : fate == Fate::ignored;
         ignored_last_ = true;
         record.version = head.version;
         record.instant = head.instant;
-        if (entry.version && head.exists && !record.erasing) {
+        if (entry.version && head.exists && !above && !record.erasing) {
             ignored_.add(value_, record);
         }
         if (head.ticket > last_ticket_) {

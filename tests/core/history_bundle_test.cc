@@ -314,6 +314,22 @@ TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneErases) {
     }
 }
 
+TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneIsNumbered) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    post_history(server, {version_entry("1", 1), deletion_entry("1", 4)});
+    ASSERT_EQ(server.put("/Patient/1", patient_json("1")).etag, VersionNumber{1});
+    // The deletion becomes version 2, which had been erased.
+    const Json bundle =
+        post_history(server, {version_entry("1", 2), entry_of("DELETE", "Patient/1")});
+    EXPECT_EQ(bundle.statuses(), "200 204");
+    EXPECT_EQ(bundle.issue(0, "code"), "informational");
+    EXPECT_NE(bundle.entry(0)["response"].raw().find("This version is not stored"),
+              std::string_view::npos);
+    EXPECT_EQ(server.service().divergences(), 0U);
+}
+
 /// Stores Patient/1 as version 5, and its deletion as version 6, which leaves version 5.
 void store_and_delete(TestService& server) {
     post_history(server, {version_entry("1", 5)});
