@@ -73,10 +73,11 @@ void ServiceFixture::restart(const core::Config& config) {
     start(config);
 }
 
-void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files) {
+void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files,
+                                const core::Config& config) {
     stop();
     files_ = std::move(files);
-    start(core::Config());
+    start(config);
 }
 
 void ServiceFixture::start(const core::Config& config) {

@@ -70,7 +70,8 @@ class ServiceFixture : public ::testing::Test {
     void restart(const core::Config& config);
 
     /// The same with a new store on `files`, which the fixture keeps.
-    void restart_on(std::shared_ptr<storage::FileSystem> files);
+    void restart_on(std::shared_ptr<storage::FileSystem> files,
+                    const core::Config& config = core::Config());
 
     /// Sends a request; `target` is path and query below {base_url}: "/Patient/1?_format=json".
     Answer send(std::string_view method, std::string_view target, std::string_view body = {},

@@ -110,6 +110,9 @@ class SimFileSystem final : public storage::FileSystem {
     /// not wait.
     void forget_all() noexcept { forgotten_all_ = true; }
 
+    /// The same for about half of the calls.
+    void forget_some() noexcept { forgets_some_ = true; }
+
     std::uint64_t memory_looks() const noexcept { return memory_looks_; }
 
     /// Calls `hook` at each announcement of a read.
@@ -159,8 +162,8 @@ class SimFileSystem final : public storage::FileSystem {
     bool exists(const std::string& path) override;
 
     bool in_memory(std::string_view) const noexcept override {
-        ++memory_looks_;
-        return !forgotten_all_;
+        const std::uint64_t look = ++memory_looks_;
+        return !forgotten_all_ && !(forgets_some_ && (look * 0x9e37'79b9'7f4a'7c15) >> 63 != 0);
     }
 
     void will_read(std::string_view) const noexcept override {
@@ -239,6 +242,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::function<void()> after_links_;
     std::function<void()> after_list_;
     std::atomic<bool> forgotten_all_{false};
+    std::atomic<bool> forgets_some_{false};
     mutable std::atomic<std::uint64_t> memory_looks_{0};
     mutable std::mutex hook_mutex_;  ///< of on_will_read_, which is set while threads may read
     std::function<void()> on_will_read_;

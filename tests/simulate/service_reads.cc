@@ -1,0 +1,419 @@
+// The reads of a ServiceSimulation: single versions, histories, pages and the change feed.
+
+#include "tests/simulate/service_simulation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <future>
+
+namespace annals::test {
+
+using storage::HistoryOrder;
+
+// ---- single requests ----
+
+ServiceSimulation::Read ServiceSimulation::pick_read() {
+    switch (pick(10)) {
+        case 0:
+            return read_resource();
+        case 1:
+            return read_version();
+        case 2:
+        case 3:
+        case 4:
+        case 5:
+            return read_history();
+        case 6:
+            return search_earlier();
+        default:
+            return search();
+    }
+}
+
+ServiceSimulation::Read ServiceSimulation::read_resource() {
+    const std::string name = pick_name(pick_type());
+    std::optional<Position> at;
+    std::string query;
+    if (model_.last() > 0 && one_in(2)) {
+        at = Position{1 + pick(model_.last())};
+        query = fmt::format("?_asOf={}", at->value);
+    }
+    return {'/' + name + query, [this, name, at](Position bound) {
+                const auto* head =
+                    bound.value == 0 ? nullptr : model_.newest(name, at.value_or(bound));
+                if (head == nullptr || (head->erased && at)) {
+                    return Expected{.status = 404};
+                }
+                return Expected{.status = head->info.deletion ? 410 : 200,
+                                .entries = {model_.label(*head)}};
+            }};
+}
+
+ServiceSimulation::Read ServiceSimulation::read_version() {
+    const std::string name = pick_name(pick_type());
+    const auto* head = model_.newest(name);
+    const std::uint64_t number = 1 + pick(head == nullptr ? 2 : head->info.version.value + 1);
+    return {fmt::format("/{}/_history/{}", name, number), [this, name, number](Position bound) {
+                const auto* version = model_.version(name, number);
+                if (version == nullptr || version->info.position > bound) {
+                    return Expected{.status = 404};
+                }
+                return Expected{.status = version->info.deletion ? 410 : 200,
+                                .entries = {model_.label(*version)}};
+            }};
+}
+
+ServiceSimulation::Read ServiceSimulation::read_history() {
+    struct Order {
+        std::string name;
+        HistoryOrder order;
+    };
+
+    const auto order = pick_from<Order>({{"", HistoryOrder::newest_first},
+                                         {"none", HistoryOrder::newest_first},
+                                         {"-_position", HistoryOrder::newest_first},
+                                         {"_position", HistoryOrder::oldest_first},
+                                         {"_lastUpdated", HistoryOrder::last_updated},
+                                         {"-_lastUpdated", HistoryOrder::last_updated_reverse}});
+    const std::uint64_t level = pick(3);
+    const std::string type = pick_type();
+    const std::string name = level == 2 ? pick_name(type) : "";
+    storage::HistoryQuery query;
+    if (level > 0) {
+        query.type = find_resource_type(type);
+    }
+    query.order = order.order;
+    std::vector<std::string> parameters;
+    if (!order.name.empty()) {
+        parameters.push_back("_sort=" + order.name);
+    }
+    std::uint64_t count = level == 2 ? 10 : 100;
+    if (!one_in(6)) {
+        count = pick(6);
+        parameters.push_back(fmt::format("_count={}", count));
+    }
+    std::optional<Instant> at;
+    if (one_in(3)) {
+        query.since = pick_instant();
+        parameters.push_back("_since=" + format_instant(*query.since));
+    } else if (one_in(2)) {
+        at = pick_instant();
+        parameters.push_back("_at=" + format_instant(*at));
+    }
+    if (level == 2 && one_in(5)) {
+        query.skip = pick(4);
+        parameters.push_back(fmt::format("_offset={}", query.skip));
+    }
+    const std::string target = fmt::format("{}/_history?{}",
+                                           level == 0   ? ""
+                                           : level == 1 ? '/' + type
+                                                        : '/' + name,
+                                           fmt::join(parameters, "&"));
+    const auto all = [this, query, name, at](Position bound) {
+        storage::HistoryQuery whole = query;
+        whole.bound = bound;
+        whole.skip = 0;
+        return bound.value == 0 ? std::vector<std::uint64_t>() : model_.history(whole, name, at);
+    };
+    Read read{
+        target, [this, all, name, count, skip = query.skip](Position bound) {
+            if (!name.empty() && (bound.value == 0 || model_.newest(name, bound) == nullptr)) {
+                return Expected{.status = 404};
+            }
+            const std::vector<std::uint64_t> positions = all(bound);
+            Expected expected{.total = positions.size()};
+            for (std::size_t i = skip; i < positions.size() && i < skip + count; ++i) {
+                expected.entries.push_back(model_.label(model_.at(positions[i])));
+            }
+            if (count > 0) {
+                expected.more = skip + count < positions.size();
+            }
+            return expected;
+        }};
+    read.then = [this, all, name, count, query, at](Position bound, const ReceivedBundle& bundle) {
+        if (!bundle.links.contains("next") || query.skip > 0) {
+            return;
+        }
+        Chain chain;
+        chain.count = count;
+        chain.all = all(bound);
+        chain.end = count;
+        chain.links = bundle.links;
+        chain.erasures = model_.erasures();
+        chain.keeps_total = name.empty() && (query.since || at);
+        chain.name = name;
+        if (query.order == HistoryOrder::oldest_first && !at) {
+            chain.follows = query;
+        }
+        chains_.push_back(std::move(chain));
+    };
+    return read;
+}
+
+// ---- comparing ----
+
+std::string ServiceSimulation::difference(const Expected& expected, const Answer& answer,
+                                          const std::optional<ReceivedBundle>& bundle) {
+    if (answer.status != expected.status) {
+        return fmt::format("{} instead of {}", answer.status, expected.status);
+    }
+    if (!bundle) {
+        const std::string version = expected.entries.empty() ? "" : expected.entries.front();
+        const std::string number = version.substr(version.rfind('/') + 1);
+        return version.empty() || number == std::to_string(answer.etag)
+                   ? ""
+                   : fmt::format("version {} instead of {}", answer.etag, version);
+    }
+    std::vector<std::string> entries;
+    std::set<std::string> included;
+    for (const ReceivedEntry& entry : bundle->entries) {
+        if (entry.mode != "include") {
+            entries.push_back(entry.label());
+        } else if (!included.insert(entry.label()).second) {
+            return entry.label() + " is included twice";
+        }
+    }
+    if (entries != expected.entries || included != expected.included) {
+        return fmt::format("{} with {} instead of {} with {}", entries, included, expected.entries,
+                           expected.included);
+    }
+    if (bundle->total ? bundle->total != expected.total : expected.total && expected.total_needed) {
+        return fmt::format("a total of {} instead of {}", bundle->total.value_or(0),
+                           expected.total.value_or(0));
+    }
+    if (expected.more && bundle->links.contains("next") != *expected.more) {
+        return fmt::format("{} after {}", *expected.more ? "no page" : "another page", entries);
+    }
+    return {};
+}
+
+void ServiceSimulation::compare(const Read& read) {
+    const Answer answer = exchange("GET", read.target);
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    const std::string found = difference(read.expected({model_.last()}), answer, bundle);
+    if (!found.empty()) {
+        fail(found);
+    }
+    if (!bundle) {
+        if (answer.status == 200) {
+            check_body({.body = answer.body});
+        }
+        return;
+    }
+    for (const ReceivedEntry& entry : bundle->entries) {
+        check_body(entry);
+        if (bundle->type == "history") {
+            const auto* version = model_.version(entry.name, std::stoull("0" + entry.version));
+            const bool first = entry.version == "1";
+            const bool deletion = version != nullptr && version->info.deletion;
+            expect_same(entry.method,
+                        deletion ? "DELETE"
+                        : first  ? "POST"
+                                 : "PUT",
+                        "request.method");
+            expect_same(entry.status, deletion ? "410" : first ? "201" : "200", "response.status");
+            expect_same(entry.body.empty(), deletion, "whether there is a resource");
+            expect_same(entry.last_modified, format_instant(version->info.instant),
+                        "response.lastModified");
+        }
+    }
+    if (read.then) {
+        read.then({model_.last()}, *bundle);
+    }
+}
+
+void ServiceSimulation::compare_racing(const Read& read) {
+    const std::uint64_t before = model_.last();
+    const std::size_t at = trace_.size();
+    trace_.push_back("GET " + read.target + " (meanwhile:)");
+    std::promise<Answer> promise;
+    std::thread reader([&] { promise.set_value(send("GET", read.target)); });
+    for (std::uint64_t i = 1 + pick(3); i > 0; --i) {
+        Write write = pick_write();
+        // What an erasure takes from a read that is being answered is not determined.
+        const bool erases = model_.hard_delete && write.kind == Write::Kind::remove;
+        if (!erases) {
+            const WriteRequest request = request_of(write, filler_);
+            try {
+                write_done(write,
+                           exchange(request.method, request.target, request.body, request.headers));
+            } catch (...) {
+                reader.join();
+                throw;
+            }
+        }
+    }
+    reader.join();
+    const Answer answer = promise.get_future().get();
+    trace_[at] += fmt::format(" -> {}", answer.status);
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    std::string differs;
+    std::vector<Position> fitting;
+    for (Position bound{before}; bound.value <= model_.last(); ++bound.value) {
+        const std::string found = difference(read.expected(bound), answer, bundle);
+        if (found.empty()) {
+            fitting.push_back(bound);
+        } else {
+            differs += fmt::format("\n  at {}: {}", bound.value, found);
+        }
+    }
+    if (fitting.empty()) {
+        fail("no state between fits:" + differs);
+    }
+    if (bundle && read.then && fitting.size() == 1) {
+        read.then(fitting.front(), *bundle);
+    }
+}
+
+void ServiceSimulation::follow_chain() {
+    if (chains_.empty()) {
+        return;
+    }
+    const std::size_t which = pick(chains_.size());
+    Chain& chain = chains_[which];
+    std::vector<std::string> relations;
+    for (const std::string relation : {"next", "next", "next", "previous", "last"}) {
+        if (chain.links.contains(relation)) {
+            relations.push_back(relation);
+        }
+    }
+    if (!relations.empty()) {
+        compare_page(chain, pick_from(relations));
+    }
+    if (relations.empty() || chain.links.empty()) {
+        chains_.erase(chains_.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+}
+
+void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) {
+    if (chain.follows) {
+        // What was written since is shown, too.
+        storage::HistoryQuery query = *chain.follows;
+        query.bound = {model_.last()};
+        for (const std::uint64_t position : model_.history(query, chain.name, {})) {
+            if (chain.all.empty() || position > chain.all.back()) {
+                chain.all.push_back(position);
+            }
+        }
+    }
+    const Answer answer = exchange("GET", chain.links.at(relation));
+    const bool erased = chain.erasures != model_.erasures();
+    if (erased && (answer.status == 410 || (!chain.name.empty() && answer.status == 404))) {
+        const bool gone = !chain.name.empty() && model_.newest(chain.name) == nullptr;
+        expect_same(answer.status, gone ? 404 : chain.is_search ? 410 : 200, "a page");
+        chain.links.clear();
+        return;
+    }
+    const auto still =
+        chain.found ? chain.found(chain.bound) : std::vector<const ServiceModel::Version*>();
+    std::vector<std::size_t> left;  // indexes of what is not erased
+    const auto take = [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < std::min(to, chain.all.size()); ++i) {
+            const auto& version = model_.at(chain.all[i]);
+            if (!version.erased && (!chain.found || std::ranges::count(still, &version) > 0)) {
+                left.push_back(i);
+            }
+        }
+    };
+    std::optional<bool> more;
+    if (relation == "next") {
+        take(chain.end, chain.all.size());
+        more = left.size() > chain.count;
+        left.resize(std::min<std::size_t>(left.size(), chain.count));
+    } else {
+        take(0, relation == "previous" ? chain.begin : chain.all.size());
+        if (relation == "last") {
+            more = false;
+        } else if (!erased) {
+            more = true;
+        }
+        left.erase(left.begin(), left.end() - static_cast<std::ptrdiff_t>(
+                                                  std::min<std::size_t>(left.size(), chain.count)));
+    }
+    Expected expected{.total_needed = false};
+    if (!left.empty()) {
+        expected.more = more;  // of a page that was erased, this is not determined
+    }
+    for (const std::size_t i : left) {
+        const auto& version = model_.at(chain.all[i]);
+        expected.entries.push_back(model_.label(version));
+        if (chain.includes) {
+            expected.included.merge(included_with(version, chain.bound));
+        }
+    }
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    if (bundle && !erased && (chain.keeps_total || !chain.follows)) {
+        expected.total = chain.all.size();
+    } else if (bundle) {
+        expected.total = bundle->total;
+    }
+    const std::string found = difference(expected, answer, bundle);
+    if (!found.empty()) {
+        fail(fmt::format("the {} page, from {} to {} of {}: {}", relation, chain.begin, chain.end,
+                         chain.all, found));
+    }
+    for (const ReceivedEntry& entry : bundle->entries) {
+        check_body(entry);
+    }
+    chain.links = bundle->links;
+    if (!left.empty()) {
+        chain.begin = left.front();
+        chain.end = left.back() + 1;
+    } else {
+        chain.links.clear();
+    }
+}
+
+std::vector<ReceivedEntry> ServiceSimulation::read_feed(const Answer& answer) {
+    expect_same(answer.status, 200, "the change feed");
+    std::vector<ReceivedEntry> entries;
+    json::Parser parser;
+    for (std::size_t begin = 0; begin < answer.body.size();) {
+        const std::size_t end = std::min(answer.body.find('\n', begin), answer.body.size());
+        const Result<json::Document> line = parser.parse(answer.body.substr(begin, end - begin));
+        expect_same(line.has_value(), true, "a line of JSON");
+        entries.push_back(read_entry(line->root(), kBaseUrl));
+        begin = end + 1;
+    }
+    return entries;
+}
+
+std::vector<std::string> ServiceSimulation::check_feed(const Answer& answer) {
+    std::vector<std::string> lines;
+    for (const ReceivedEntry& entry : read_feed(answer)) {
+        check_body(entry);
+        lines.push_back(fmt::format("{} {} {}", entry.position, entry.commit, entry.label()));
+    }
+    return lines;
+}
+
+void ServiceSimulation::read_changes() {
+    const std::uint64_t after = pick(model_.last() + 1);
+    const std::uint64_t count = 1 + pick(5);
+    const std::string type = one_in(3) ? pick_type() : "";
+    const Answer answer =
+        exchange("GET", fmt::format("/_changes?after={}&_count={}&wait=0{}{}", after, count,
+                                    type.empty() ? "" : "&_type=", type));
+    const std::vector<std::string> found = check_feed(answer);
+    // All that lies up to the position that the response reaches, which ends with a commit.
+    std::vector<std::string> expected;
+    for (std::uint64_t at = after + 1; at <= answer.position && at <= model_.last(); ++at) {
+        const auto& version = model_.at(at);
+        if (!version.erased && (type.empty() || model_.name(version).starts_with(type + '/'))) {
+            expected.push_back(
+                fmt::format("{} {} {}", at, model_.commit_end(at), model_.label(version)));
+        }
+    }
+    expect_lines(found, expected, "the change feed");
+    if (answer.position > 0 && answer.position <= model_.last()) {
+        expect_same(model_.commit_end(answer.position), answer.position,
+                    "what the change feed reaches");
+    }
+    if (found.size() < count) {
+        expect_same(answer.position, model_.last(), "what a short page of the feed reaches");
+    }
+}
+
+}  // namespace annals::test

@@ -1,0 +1,259 @@
+#include "tests/simulate/service_simulation.h"
+
+#include "core/search/pace.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace annals::test {
+
+namespace {
+
+/// The state of the random numbers that end turns; several threads ask.
+std::atomic<std::uint64_t> turn_state{0};
+std::atomic<std::uint64_t> turn_share{2};
+
+bool ends_turn() noexcept {
+    std::uint64_t bits = turn_state.fetch_add(0x9e37'79b9'7f4a'7c15, std::memory_order_relaxed);
+    bits = (bits ^ (bits >> 30)) * 0xbf58'476d'1ce4'e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d0'49bb'1331'11eb;
+    return (bits >> 33) % turn_share.load(std::memory_order_relaxed) == 0;
+}
+
+constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
+
+}  // namespace
+
+ServiceSimulation::~ServiceSimulation() {
+    core::search::Pace::ends_instead = nullptr;
+    // The last store uses the clock.
+    store_options_ = {};
+    restart_on(std::make_shared<SimFileSystem>());
+}
+
+void ServiceSimulation::fail(std::string what) {
+    throw Difference{std::move(what)};
+}
+
+void ServiceSimulation::expect_lines(const std::vector<std::string>& found,
+                                     const std::vector<std::string>& expected,
+                                     std::string_view what) {
+    for (std::size_t i = 0; i < std::max(found.size(), expected.size()); ++i) {
+        const std::string left = i < found.size() ? found[i] : "nothing";
+        const std::string right = i < expected.size() ? expected[i] : "nothing";
+        if (left != right) {
+            fail(fmt::format("{}, line {} of {}: {} instead of {}", what, i, found.size(), left,
+                             right));
+        }
+    }
+}
+
+core::Config ServiceSimulation::config() const {
+    core::Config config;
+    config.hard_delete = model_.hard_delete;
+    config.conditional_delete = model_.deletes_several ? "multiple" : "single";
+    return config;
+}
+
+void ServiceSimulation::begin(std::uint64_t seed) {
+    seed_ = seed;
+    random_.seed(seed);
+    model_ = ServiceModel();
+    model_.hard_delete = one_in(2);
+    model_.deletes_several = one_in(3);
+    ids_.clear();
+    for (std::uint64_t i = 2 + pick(6); i > 0; --i) {
+        ids_.push_back(std::string(1, static_cast<char>('a' + i)));
+    }
+    filler_ = one_in(3) ? 5000 : 0;
+    store_options_ = {};
+    store_options_.segment_bytes = one_in(2) ? 32 << 10 : 1 << 20;
+    store_options_.search_checkpoint_versions = 20;
+    store_options_.search_index.fan_in = 2;
+    store_options_.pack_segments = one_in(3);
+    store_options_.prepare_segments = false;
+    store_options_.clock = [this] { return Instant{clock_}; };
+    turn_state = seed;
+    turn_share = 1 + (1U << pick(4));
+    clock_ = kBegin.us;
+    chains_.clear();
+    bodies_.clear();
+    trace_.clear();
+    urns_ = 0;
+    core::search::Pace::ends_instead = nullptr;
+    disk_ = std::make_shared<SimFileSystem>();
+    disk_->forget_some();
+    restart_on(disk_, config());
+    core::search::Pace::ends_instead = ends_turn;
+}
+
+std::optional<std::string> ServiceSimulation::run(std::uint64_t seed,
+                                                  const std::vector<int>& steps) {
+    begin(seed);
+    int at = -1;
+    try {
+        for (const int number : steps) {
+            at = number;
+            // A step does the same whatever was left out before it.
+            random_.seed(seed << 20 | static_cast<std::uint64_t>(number));
+            turn_state = random_();
+            step();
+        }
+        at = -1;
+        expect_everything();
+        reopen();
+        expect_everything();
+    } catch (const Difference& difference) {
+        for (const auto& version : model_.log().versions()) {
+            const std::uint64_t position = version.info.position.value;
+            trace_.push_back(
+                fmt::format("{} to {}: {}{}{} {}", position, model_.commit_end(position),
+                            model_.label(version), version.info.deletion ? " deletion" : "",
+                            version.erased ? " erased" : "", format_instant(version.info.instant)));
+        }
+        return fmt::format("step {}: {}", at, difference.what);
+    }
+    return std::nullopt;
+}
+
+void ServiceSimulation::step() {
+    // Several commits in one millisecond now and then.
+    if (!one_in(3)) {
+        clock_ += static_cast<std::int64_t>(one_in(20) ? pick(100'000'000'000) : pick(5'000));
+    }
+    model_.now = Instant{clock_ / 1000 * 1000};
+    const std::uint64_t dice = pick(1000);
+    if (dice < 330) {
+        write_one();
+    } else if (dice < 370) {
+        submit_batch();
+    } else if (dice < 430) {
+        submit_transaction();
+    } else if (dice < 500) {
+        submit_history();
+    } else if (dice < 520) {
+        delete_history();
+    } else if (dice < 540) {
+        undo();
+    } else if (dice < 545) {
+        purge();
+    } else if (dice < 555) {
+        clean_history();
+    } else if (dice < 800) {
+        compare(pick_read());
+    } else if (dice < 850) {
+        compare_racing(pick_read());
+    } else if (dice < 950) {
+        follow_chain();
+    } else if (dice < 970) {
+        read_changes();
+    } else if (dice < 980) {
+        compact();
+    } else if (dice < 990) {
+        reopen();
+    } else {
+        cut_power();
+    }
+}
+
+void ServiceSimulation::reopen() {
+    trace_.emplace_back("-- reopened");
+    restart_on(disk_, config());
+}
+
+void ServiceSimulation::cut_power() {
+    trace_.emplace_back("-- the power was cut");
+    // As of now, that is before the store is closed.
+    disk_ = disk_->after_power_cut(random_());
+    disk_->forget_some();
+    restart_on(disk_, config());
+    expect_everything();
+}
+
+void ServiceSimulation::compact() {
+    trace_.emplace_back("-- compacted");
+    store().compact(true);
+    if (one_in(2) && !store().wait_compacted()) {
+        fail("compaction failed");
+    }
+}
+
+Answer ServiceSimulation::exchange(std::string_view method, const std::string& target,
+                                   std::string_view body, const Headers& headers) {
+    std::string line = fmt::format("{} {}", method, target);
+    for (const auto& [name, value] : headers) {
+        line += fmt::format(" {}: {}", name, value);
+    }
+    if (!body.empty()) {
+        std::string text(body);
+        const std::string filler(std::max<std::size_t>(filler_, 1), 'x');
+        for (std::size_t at = 0; filler_ > 0 && (at = text.find(filler)) != std::string::npos;) {
+            text.erase(at, filler_);
+        }
+        line += ' ' + text;
+    }
+    const std::size_t at = trace_.size();
+    trace_.push_back(line);
+    Answer answer = send(method, target, body, headers);
+    trace_[at] += fmt::format(" -> {}", answer.status);
+    ++compared_;
+    return answer;
+}
+
+void ServiceSimulation::check_body(const ReceivedEntry& entry) {
+    if (entry.body.empty()) {
+        return;
+    }
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(entry.body);
+    if (!document) {
+        fail("not JSON: " + entry.body);
+    }
+    const json::Value root = document->root();
+    const std::string name = root["resourceType"].string() + '/' + root["id"].string();
+    const std::string number = root["meta"]["versionId"].string();
+    const auto* version = model_.version(name, std::stoull("0" + number));
+    if (version == nullptr) {
+        fail(fmt::format("{}/{} does not exist", name, number));
+    }
+    if (!entry.version.empty()) {
+        expect_same(entry.label(), model_.label(*version), "the version of a body");
+    }
+    expect_same(root["meta"]["lastUpdated"].string(), format_instant(version->info.instant),
+                name + ".meta.lastUpdated");
+    const Content content = content_of(root);
+    if (content != model_.content(*version)) {
+        fail(fmt::format("{}/{} has the content of another version: {}", name, number,
+                         entry.body.substr(0, 1000)));
+    }
+    const auto [first, added] = bodies_.emplace(version->info.position.value, entry.body);
+    expect_same(entry.body, first->second, "the bytes of a version");
+}
+
+void ServiceSimulation::expect_everything() {
+    const std::vector<std::string> found =
+        check_feed(exchange("GET", "/_changes?after=0&wait=0&_count=1000"));
+    std::vector<std::string> expected;
+    for (const auto& version : model_.log().versions()) {
+        const std::uint64_t position = version.info.position.value;
+        if (!version.erased) {
+            expected.push_back(fmt::format("{} {} {}", position, model_.commit_end(position),
+                                           model_.label(version)));
+        }
+    }
+    expect_lines(found, expected, "the change feed");
+    for (const std::string type : {"Patient", "Observation"}) {
+        Read all{"/" + type + "?_count=1000&_total=accurate", [&](Position bound) {
+                     Expected shown;
+                     for (const auto* version : model_.find(type, {}, bound)) {
+                         shown.entries.push_back(model_.label(*version));
+                     }
+                     shown.total = shown.entries.size();
+                     shown.more = false;
+                     return shown;
+                 }};
+        compare(all);
+    }
+}
+
+}  // namespace annals::test

@@ -1,0 +1,188 @@
+// ServiceSimulation: random interactions with a service over a simulated disk, each answer compared with a model.
+//
+// Turns of long work end at random, pages are absent at random, and reads are answered while others write. A run depends on
+// its seed, except for the order in which threads come to run.
+
+#pragma once
+
+#include "tests/simulate/service_bodies.h"
+#include "tests/simulate/service_model.h"
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::test {
+
+class ServiceSimulation : public ServiceFixture {
+  protected:
+    ~ServiceSimulation() override;
+
+    /// Does these steps of a seed on a new store, until an answer differs from the model. Returns what differs.
+    std::optional<std::string> run(std::uint64_t seed, const std::vector<int>& steps);
+
+    /// The requests of the last run, and what was done between them.
+    const std::vector<std::string>& trace() const { return trace_; }
+
+    /// How many requests were compared.
+    std::uint64_t compared() const { return compared_; }
+
+  private:
+    /// Thrown when an answer differs.
+    struct Difference {
+        std::string what;
+    };
+
+    /// What an answer must have.
+    struct Expected {
+        int status = 200;
+        std::vector<std::string> entries = {};  ///< labels of versions
+        std::set<std::string> included = {};
+        std::optional<std::uint64_t> total = {};
+        bool total_needed = true;
+        std::optional<bool> more = {};  ///< whether there is a link `next`
+    };
+
+    /// A request that changes nothing, and its answer at a state of the store.
+    struct Read {
+        std::string target;
+        std::function<Expected(Position bound)> expected;
+        /// Called with the state that was shown.
+        std::function<void(Position bound, const ReceivedBundle&)> then = {};
+    };
+
+    /// Pages of a history or search that are requested one after another, while others write.
+    struct Chain {
+        bool is_search = false;
+        bool includes = false;
+        Position bound;  ///< of a search
+        /// What a search still finds there: a chained condition may have lost what it led to.
+        std::function<std::vector<const ServiceModel::Version*>(Position)> found;
+        std::uint64_t count = 0;
+        std::vector<std::uint64_t> all;  ///< positions, in order, when the first page was made
+        std::size_t begin = 0;           ///< the page shown last
+        std::size_t end = 0;
+        std::map<std::string, std::string> links;
+        std::uint64_t erasures = 0;  ///< when the first page was made
+        bool keeps_total = true;
+        /// Set for a chain that also shows what is written later.
+        std::optional<storage::HistoryQuery> follows;
+        std::string name;  ///< of an instance
+    };
+
+    // ---- the run (service_simulation.cc) ----
+
+    void begin(std::uint64_t seed);
+    void step();
+    void reopen();
+    void cut_power();
+    void compact();
+    void expect_everything();
+    core::Config config() const;
+
+    std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
+
+    bool one_in(std::uint64_t count) { return pick(count) == 0; }
+
+    template <typename T>
+    const T& pick_from(const std::vector<T>& values) {
+        return values[pick(values.size())];
+    }
+
+    [[noreturn]] static void fail(std::string what);
+
+    template <typename A, typename B>
+    static void expect_same(const A& found, const B& expected, std::string_view what);
+
+    /// The same for lists of lines: tells the first that differs.
+    static void expect_lines(const std::vector<std::string>& found,
+                             const std::vector<std::string>& expected, std::string_view what);
+
+    Answer exchange(std::string_view method, const std::string& target, std::string_view body = {},
+                    const Headers& headers = {});
+
+    /// Checks that what was received of a version is what the model has, and the same bytes as before.
+    void check_body(const ReceivedEntry& entry);
+
+    // ---- writes (service_writes.cc) ----
+
+    std::string pick_type() { return one_in(3) ? "Patient" : "Observation"; }
+
+    std::string pick_name(const std::string& type);
+    Content pick_content(const std::string& type);
+    Condition pick_criteria(const std::string& type);
+    Write pick_write();
+    void write_one();
+    void submit_batch();
+    void submit_transaction();
+    void submit_history();
+    HistoryItem pick_item();
+    void delete_history();
+    void undo();
+    void purge();
+    void clean_history();
+    void write_done(const Write& write, const Answer& answer);
+    std::string assigned_in(const std::string& location) const;
+    void check_entry(const ReceivedEntry& entry, const Decision& decision,
+                     const ServiceModel::Version& version);
+    void take_in_order_of_feed(const ServiceModel& after);
+
+    // ---- reads (service_reads.cc) ----
+
+    std::vector<Condition> pick_conditions(const std::string& type);
+    Condition pick_condition(const std::string& type);
+    Condition date_condition(const std::string& type);
+    Condition instant_condition();
+    Instant pick_instant();
+    Read pick_read();
+    Read read_resource();
+    Read read_version();
+    Read read_history();
+    Read search();
+    Read search_earlier();
+    std::set<std::string> included_with(const ServiceModel::Version& match, Position bound) const;
+    void compare(const Read& read);
+    void compare_racing(const Read& read);
+    void follow_chain();
+    static std::vector<ReceivedEntry> read_feed(const Answer& answer);
+
+    /// Checks the bodies, and returns "position, end of the commit, label" for each line.
+    std::vector<std::string> check_feed(const Answer& answer);
+    void read_changes();
+    std::string difference(const Expected& expected, const Answer& answer,
+                           const std::optional<ReceivedBundle>& bundle);
+    void compare_page(Chain& chain, const std::string& relation);
+
+    std::mt19937_64 random_;
+    std::uint64_t seed_ = 0;
+    ServiceModel model_;
+    std::shared_ptr<SimFileSystem> disk_;
+    std::vector<std::string> ids_;
+    std::size_t filler_ = 0;  ///< of each body; large ones have pages of their own
+    std::atomic<std::int64_t> clock_{0};
+    std::vector<Chain> chains_;
+    std::map<std::uint64_t, std::string> bodies_;  ///< as first seen, by position
+    std::vector<std::string> trace_;
+    std::uint64_t compared_ = 0;
+    std::uint64_t urns_ = 0;
+};
+
+template <typename A, typename B>
+void ServiceSimulation::expect_same(const A& found, const B& expected, std::string_view what) {
+    if (!(found == expected)) {
+        fail(std::string(what) + ": " + testing::PrintToString(found) + " instead of " +
+             testing::PrintToString(expected));
+    }
+}
+
+}  // namespace annals::test

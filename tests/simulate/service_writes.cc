@@ -1,0 +1,443 @@
+// The writes of a ServiceSimulation.
+
+#include "core/config/history_limits.h"
+#include "storage/history_cleanup.h"
+#include "tests/simulate/service_simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace annals::test {
+
+using Change = Decision::Change;
+
+namespace {
+
+constexpr Instant kOld{1'546'300'800'000'000};  // 2019
+
+}  // namespace
+
+std::string ServiceSimulation::pick_name(const std::string& type) {
+    if (one_in(4)) {
+        std::vector<std::string> known;
+        for (const std::string& name : model_.names()) {
+            if (name.starts_with(type + '/')) {
+                known.push_back(name);
+            }
+        }
+        if (!known.empty()) {
+            return pick_from(known);
+        }
+    }
+    return type + '/' + pick_from(ids_);
+}
+
+Content ServiceSimulation::pick_content(const std::string& type) {
+    Content content;
+    content.text = pick_from<std::string>({"", "ab", "abc", "b", "bcd", "ca"});
+    // An Observation must have one.
+    content.code = type == "Patient" && one_in(4) ? "" : pick_from<std::string>({"x", "y", "z"});
+    content.date = pick_from<std::string>({"", "2020-01", "2020-01-01", "2020-01-07", "2020-01-31",
+                                           "2020-02-01", "2020-02", "2020-03-10"});
+    content.target = type == "Patient" ? pick_from<std::string>({"", "Organization/o"})
+                                       : pick_from<std::string>({"", pick_name("Patient")});
+    for (const char* tag : {"t", "u"}) {
+        if (one_in(4)) {
+            content.tags.push_back(tag);
+        }
+    }
+    return content;
+}
+
+Condition ServiceSimulation::pick_criteria(const std::string& type) {
+    if (one_in(3)) {
+        const std::string text = pick_from<std::string>({"ab", "abc", "b", "bcd"});
+        return {fmt::format("{}:exact={}", type == "Patient" ? "family" : "value-string", text),
+                [text](const ServiceModel& model, const auto& version, Position) {
+                    return model.content(version).text == text;
+                }};
+    }
+    const std::string code = pick_from<std::string>({"x", "y", "z", "w"});
+    return {fmt::format("{}=http://s%7C{}", type == "Patient" ? "identifier" : "code", code),
+            [code](const ServiceModel& model, const auto& version, Position) {
+                return model.content(version).code == code;
+            }};
+}
+
+Write ServiceSimulation::pick_write() {
+    Write write;
+    write.type = pick_type();
+    const std::uint64_t dice = pick(100);
+    write.kind = dice < 12   ? Write::Kind::create
+                 : dice < 55 ? Write::Kind::update
+                 : dice < 70 ? Write::Kind::patch
+                 : dice < 90 ? Write::Kind::remove
+                 : dice < 95 ? Write::Kind::add_tag
+                             : Write::Kind::remove_tag;
+    const bool tags = write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag;
+    if (!tags && one_in(write.kind == Write::Kind::create ? 2 : 6)) {
+        write.criteria = pick_criteria(write.type);
+    }
+    const std::string name = pick_name(write.type);
+    if (write.kind != Write::Kind::create &&
+        (!write.criteria || (write.kind == Write::Kind::update && one_in(3)))) {
+        write.id = name.substr(write.type.size() + 1);
+    }
+    write.content = pick_content(write.type);
+    if (write.kind == Write::Kind::patch) {
+        write.with_fhirpath = one_in(2);
+        write.fails_test = !write.with_fhirpath && one_in(10);
+        write.content.text = pick_from<std::string>({"ab", "abc", "b", "bcd"});
+    }
+    if (tags) {
+        write.content.tags = {pick_from<std::string>({"t", "u"})};
+    }
+    if (write.kind != Write::Kind::create && !write.criteria && one_in(3)) {
+        const auto* head = model_.newest(name);
+        const std::uint64_t number = head == nullptr ? 0 : head->info.version.value;
+        write.if_match = one_in(5) ? "*" : std::to_string(number + (one_in(4) ? 1 : 0));
+    } else if (write.kind == Write::Kind::update && !write.criteria && one_in(8)) {
+        write.if_none_match = true;
+    }
+    return write;
+}
+
+std::string ServiceSimulation::assigned_in(const std::string& location) const {
+    const std::size_t base = kBaseUrl.size() + 1;
+    const std::string path = location.starts_with(kBaseUrl) ? location.substr(base) : location;
+    std::string name = path.substr(0, path.find("/_history"));
+    if (name.find('/') == std::string::npos || name.size() < 20 || model_.number(name)) {
+        fail("assigned: " + location);
+    }
+    return name;
+}
+
+void ServiceSimulation::write_one() {
+    const Write write = pick_write();
+    const WriteRequest request = request_of(write, filler_);
+    write_done(write, exchange(request.method, request.target, request.body, request.headers));
+}
+
+void ServiceSimulation::write_done(const Write& write, const Answer& answer) {
+    const Decision decision = model_.decide(write);
+    if (answer.status != decision.status) {
+        fail(fmt::format("{} instead of {}: {}", answer.status, decision.status, answer.body));
+    }
+    if (decision.change == Change::nothing) {
+        if (decision.status == 204 && decision.names.size() == 1) {
+            expect_same(answer.etag, model_.newest(decision.names.front())->info.version.value,
+                        "the version of what is deleted already");
+        }
+        return;
+    }
+    std::string assigned;
+    if (decision.names.empty()) {
+        assigned = assigned_in(answer.location);
+    }
+    model_.apply(decision, assigned);
+    model_.end_commit();
+    expect_same(answer.position, model_.last(), "X-Annals-Position");
+    if (decision.change == Change::erasure || decision.names.size() > 1) {
+        return;
+    }
+    const std::string& name = assigned.empty() ? decision.names.front() : assigned;
+    const auto* head = model_.newest(name);
+    expect_same(answer.etag, head->info.version.value, "ETag");
+    expect_same(answer.last_modified.us, model_.now.us, "Last-Modified");
+    if (decision.change == Change::version && write.kind != Write::Kind::add_tag &&
+        write.kind != Write::Kind::remove_tag) {
+        check_body({.name = name, .version = std::to_string(answer.etag), .body = answer.body});
+    }
+}
+
+void ServiceSimulation::check_entry(const ReceivedEntry& entry, const Decision& decision,
+                                    const ServiceModel::Version& version) {
+    expect_same(entry.status, std::to_string(decision.status), "the status of an entry");
+    if (decision.names.size() <= 1 &&
+        (decision.change == Change::version || decision.change == Change::deletion)) {
+        expect_same(entry.version, std::to_string(version.info.version.value),
+                    "the version of an entry");
+        expect_same(entry.last_modified, format_instant(model_.now), "lastModified");
+    }
+    check_body(entry);
+}
+
+void ServiceSimulation::take_in_order_of_feed(const ServiceModel& after) {
+    const std::uint64_t before = model_.last();
+    const auto entries =
+        read_feed(exchange("GET", fmt::format("/_changes?after={}&wait=0&_count=1000", before)));
+    expect_same(entries.size(), after.last() - before, "versions written by a batch");
+    for (const ReceivedEntry& entry : entries) {
+        const auto* version = after.version(entry.name, std::stoull('0' + entry.version));
+        expect_same(version != nullptr && version->info.position.value > before, true,
+                    entry.label() + " is of the batch");
+        model_.add(entry.name, version->info.deletion, after.content(*version),
+                   version->info.version.value);
+        model_.end_commit();
+    }
+}
+
+void ServiceSimulation::submit_batch() {
+    std::vector<Write> writes;
+    std::vector<std::string> entries;
+    std::size_t creates = 0;
+    bool has_criteria = false;
+    for (std::uint64_t i = 1 + pick(6); i > 0; --i) {
+        Write write = pick_write();
+        // What conditional entries and creates see of each other is not determined, nor where erased versions were.
+        const bool creates_one = write.kind == Write::Kind::create;
+        if ((write.criteria && creates > 0) || (creates_one && has_criteria) ||
+            (write.kind == Write::Kind::remove && (model_.hard_delete || write.criteria))) {
+            continue;
+        }
+        has_criteria = has_criteria || write.criteria;
+        creates += creates_one || write.criteria ? 1 : 0;
+        entries.push_back(test::entry_of(write, filler_));
+        writes.push_back(std::move(write));
+    }
+    const Answer answer = exchange("POST", "", bundle_of("batch", entries));
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    expect_same(answer.status, 200, "batch");
+    expect_same(bundle && bundle->entries.size() == entries.size(), true, "entries of a batch");
+    ServiceModel after = model_;
+    std::vector<Decision> decisions;
+    std::vector<std::uint64_t> positions;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        const ReceivedEntry& entry = bundle->entries[i];
+        decisions.push_back(after.decide(writes[i]));
+        const Decision& decision = decisions.back();
+        expect_same(entry.status, std::to_string(decision.status),
+                    fmt::format("entry {} of a batch", i));
+        const bool assigns = decision.change == Change::version && decision.names.empty();
+        after.apply(decision, assigns ? assigned_in(entry.location) : "");
+        positions.push_back(after.last());
+    }
+    // Entries that don't concern the same resource need not be committed in their order.
+    take_in_order_of_feed(after);
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        if (writes[i].kind != Write::Kind::add_tag && writes[i].kind != Write::Kind::remove_tag &&
+            positions[i] > 0) {
+            check_entry(bundle->entries[i], decisions[i], after.at(positions[i]));
+        }
+    }
+}
+
+namespace {
+
+/// FHIR's order of the entries of a transaction.
+int turn_of(const Write& write) {
+    return write.kind == Write::Kind::remove ? 0 : write.kind == Write::Kind::create ? 1 : 2;
+}
+
+}  // namespace
+
+void ServiceSimulation::submit_transaction() {
+    std::vector<Write> writes;
+    std::set<std::string> named;
+    const bool repeats = one_in(10);
+    for (std::uint64_t i = 1 + pick(6); i > 0; --i) {
+        Write write = pick_write();
+        if (write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag ||
+            (!repeats && !write.id.empty() && !named.insert(write.name()).second)) {
+            continue;
+        }
+        if (write.kind == Write::Kind::create) {
+            write.urn = fmt::format("urn:uuid:{:08}-0000-4000-8000-000000000000", ++urns_);
+        }
+        writes.push_back(std::move(write));
+    }
+    // Observations refer to the Patients that are created with them.
+    for (Write& write : writes) {
+        const Write& other = writes.empty() ? write : pick_from(writes);
+        if (write.type == "Observation" && other.type == "Patient" && !other.urn.empty()) {
+            write.content.target = other.urn;
+        }
+    }
+    std::vector<std::string> entries;
+    for (const Write& write : writes) {
+        entries.push_back(test::entry_of(write, filler_));
+    }
+    const Answer answer = exchange("POST", "", bundle_of("transaction", entries));
+    const auto bundle = answer.status == 200 ? read_bundle(answer.body, kBaseUrl) : std::nullopt;
+    expect_same(bundle.has_value(), answer.status == 200, "a Bundle");
+
+    std::vector<std::size_t> order(writes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(turn_of(writes[i]), i); });
+    ServiceModel after = model_;
+    std::vector<Decision> decisions(writes.size());
+    std::vector<std::string> assigned(writes.size());
+    std::vector<std::uint64_t> positions(writes.size());
+    std::set<std::string> written;
+    std::string refusal;
+    for (const std::size_t i : order) {
+        if (writes[i].kind == Write::Kind::remove && after.deletes_several) {
+            after.deletes_several = false;  // an entry deletes at most one
+        }
+        decisions[i] = after.decide(writes[i]);
+        const Decision& decision = decisions[i];
+        if (decision.status >= 400) {
+            refusal = fmt::format("entry {} is {}", i, decision.status);
+            break;
+        }
+        for (const std::string& name : decision.names) {
+            const bool writes_it =
+                decision.change != Change::nothing || writes[i].kind == Write::Kind::remove;
+            if (writes_it && !written.insert(name).second) {
+                refusal = name + " is written twice";
+            }
+        }
+        if (decision.names.empty() && decision.change == Change::version) {
+            assigned[i] = bundle && i < bundle->entries.size()
+                              ? assigned_in(bundle->entries[i].location)
+                              : fmt::format("{}/assigned-{}", writes[i].type, i);
+            written.insert(assigned[i]);
+        }
+        after.apply(decision, assigned[i]);
+        positions[i] = after.last();
+    }
+    expect_same(answer.status, refusal.empty() ? 200 : 400, "a transaction: " + refusal);
+    if (!refusal.empty()) {
+        return;
+    }
+    // Once all ids are known, the links are.
+    const auto resolved = [&](const std::string& target) {
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+            if (!writes[i].urn.empty() && writes[i].urn == target) {
+                return assigned[i].empty() ? decisions[i].names.front() : assigned[i];
+            }
+        }
+        return target;
+    };
+    const std::uint64_t before = model_.last();
+    for (const std::size_t i : order) {
+        decisions[i].content.target = resolved(decisions[i].content.target);
+        model_.apply(decisions[i], assigned[i]);
+    }
+    model_.end_commit();
+    expect_same(bundle->entries.size(), writes.size(), "entries of a transaction");
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        if (positions[i] > 0) {
+            check_entry(bundle->entries[i], decisions[i], model_.at(positions[i]));
+        }
+    }
+    if (model_.last() > before) {
+        expect_same(answer.position, model_.last(), "X-Annals-Position of a transaction");
+    }
+}
+
+HistoryItem ServiceSimulation::pick_item() {
+    HistoryItem item;
+    const auto& all = model_.log().versions();
+    if (!all.empty() && one_in(3)) {
+        // What is here or was here, sent again; sometimes with something else in it.
+        const auto& version = pick_from(all);
+        item.name = model_.name(version);
+        item.version = version.info.version.value;
+        item.instant = version.info.instant;
+        item.deletion = version.info.deletion;
+        item.content = model_.content(version);
+        if (one_in(5) && !item.deletion) {
+            item.content.text = "other";
+        }
+        return item;
+    }
+    const std::string type = pick_type();
+    item.name = pick_name(type);
+    const auto* head = model_.newest(item.name);
+    const std::uint64_t newest = head == nullptr ? 0 : head->info.version.value;
+    if (!one_in(6)) {
+        item.version = std::max<std::uint64_t>(1, newest + pick(4));
+    }
+    if (!one_in(4)) {
+        item.instant = one_in(2) ? Instant{kOld.us + static_cast<std::int64_t>(pick(50)) * 1000}
+                                 : pick_instant();
+    }
+    item.deletion = one_in(4);
+    if (!item.deletion) {
+        item.content = pick_content(type);
+    }
+    return item;
+}
+
+void ServiceSimulation::submit_history() {
+    std::vector<HistoryItem> items;
+    for (std::uint64_t i = 1 + pick(8); i > 0; --i) {
+        items.push_back(pick_item());
+    }
+    if (one_in(2)) {
+        std::ranges::sort(items, {}, &HistoryItem::version);
+    }
+    std::vector<std::string> entries;
+    for (const HistoryItem& item : items) {
+        entries.push_back(test::entry_of(item, filler_));
+    }
+    const Answer answer = exchange("POST", "", bundle_of("history", entries));
+    expect_same(answer.status, 200, "history bundle");
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    expect_same(bundle && bundle->entries.size() == items.size(), true,
+                "entries of a history bundle");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string what = fmt::format("entry {} of a history bundle", i);
+        const ReceivedEntry& entry = bundle->entries[i];
+        const HistoryFate fate = model_.take(items[i]);
+        expect_same(entry.status, std::to_string(fate.status), what);
+        std::vector<std::string> codes;
+        if (!fate.code.empty()) {
+            codes.push_back(fate.code);
+        }
+        if (fate.unknown) {
+            codes.emplace_back("not-found");
+        }
+        expect_same(entry.codes, codes, what);
+    }
+}
+
+void ServiceSimulation::delete_history() {
+    const std::string name = pick_name(pick_type());
+    const auto* head = model_.newest(name);
+    const std::uint64_t number =
+        one_in(3) ? 0 : 1 + pick(head == nullptr ? 2 : head->info.version.value);
+    const Answer answer =
+        exchange("DELETE", number == 0 ? fmt::format("/{}/_history", name)
+                                       : fmt::format("/{}/_history/{}", name, number));
+    expect_same(answer.status, model_.hard_delete ? model_.delete_history(name, number) : 405,
+                "history deletion");
+}
+
+void ServiceSimulation::undo() {
+    if (model_.last() == 0) {
+        return;
+    }
+    const std::uint64_t position = model_.last() - pick(std::min<std::uint64_t>(6, model_.last()));
+    ServiceModel after = model_;
+    const int status = after.undo(position);
+    if (status == 0) {
+        return;
+    }
+    const Answer answer = exchange("POST", fmt::format("/$undo?position={}", position));
+    expect_same(answer.status, status, "$undo");
+    after.end_commit();
+    model_ = std::move(after);
+}
+
+void ServiceSimulation::purge() {
+    const std::string name = pick_name("Patient");
+    const Answer answer = exchange("POST", fmt::format("/{}/$purge", name));
+    expect_same(answer.status, model_.purge(name), "$purge");
+}
+
+void ServiceSimulation::clean_history() {
+    const std::uint64_t keep = 1 + pick(3);
+    trace_.push_back(fmt::format("-- history cleanup keeps {}", keep));
+    storage::HistoryLimits limits;
+    limits.keep.fill(keep);
+    if (!storage::clean_history(store(), limits, false, [](auto) { return false; })) {
+        fail("history cleanup failed");
+    }
+    model_.clean(keep);
+}
+
+}  // namespace annals::test
