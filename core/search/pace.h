@@ -28,20 +28,18 @@ class Pace {
     Pace(std::chrono::microseconds turn, std::vector<Position>& unread)
         : turn_(turn), unread_(&unread) {}
 
-    void begin_turn() { end_ = std::chrono::steady_clock::now() + turn_; }
-
-    /// Checks the clock.
-    bool is_over() const {
-        if (turn_.count() == 0) {
-            return false;
-        }
-        bool (*const ends)() noexcept = ends_instead.load(std::memory_order_relaxed);
-        return ends != nullptr ? ends() : std::chrono::steady_clock::now() >= end_;
+    void begin_turn() {
+        std::chrono::microseconds (*const other)(std::chrono::microseconds) noexcept =
+            length_instead.load(std::memory_order_relaxed);
+        end_ = std::chrono::steady_clock::now() + (other == nullptr ? turn_ : other(turn_));
     }
 
-    /// Asked instead of the clock, so that tests can end turns anywhere; null: the clock. It must return true only now and
-    /// then, or long work never ends.
-    static inline std::atomic<bool (*)() noexcept> ends_instead{nullptr};
+    /// For tests that end turns anywhere: makes a turn's length of the usual one; null: that itself.
+    static inline std::atomic<std::chrono::microseconds (*)(std::chrono::microseconds) noexcept>
+        length_instead{nullptr};
+
+    /// Checks the clock.
+    bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
 
     /// Whether defer() can end a turn.
     bool defers() const noexcept { return unread_ != nullptr; }

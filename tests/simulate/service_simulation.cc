@@ -5,19 +5,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
+
 namespace annals::test {
 
 namespace {
 
-/// The state of the random numbers that end turns; several threads ask.
+/// The state of the random numbers that turns are as long as; several threads ask.
 std::atomic<std::uint64_t> turn_state{0};
-std::atomic<std::uint64_t> turn_share{2};
 
-bool ends_turn() noexcept {
+/// Over at the first look at the clock, after some microseconds, or as late as ever.
+std::chrono::microseconds length_of_turn(std::chrono::microseconds usual) noexcept {
     std::uint64_t bits = turn_state.fetch_add(0x9e37'79b9'7f4a'7c15, std::memory_order_relaxed);
     bits = (bits ^ (bits >> 30)) * 0xbf58'476d'1ce4'e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d0'49bb'1331'11eb;
-    return (bits >> 33) % turn_share.load(std::memory_order_relaxed) == 0;
+    bits >>= 33;
+    return bits % 4 == 0   ? usual
+           : bits % 4 == 1 ? std::chrono::microseconds(1 + bits / 4 % 30)
+                           : std::chrono::microseconds(0);
 }
 
 constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
@@ -25,7 +30,7 @@ constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
 }  // namespace
 
 ServiceSimulation::~ServiceSimulation() {
-    core::search::Pace::ends_instead = nullptr;
+    core::search::Pace::length_instead = nullptr;
     // The last store uses the clock.
     store_options_ = {};
     restart_on(std::make_shared<SimFileSystem>());
@@ -74,17 +79,16 @@ void ServiceSimulation::begin(std::uint64_t seed) {
     store_options_.prepare_segments = false;
     store_options_.clock = [this] { return Instant{clock_}; };
     turn_state = seed;
-    turn_share = 1 + (1U << pick(4));
     clock_ = kBegin.us;
     chains_.clear();
     bodies_.clear();
     trace_.clear();
     urns_ = 0;
-    core::search::Pace::ends_instead = nullptr;
+    core::search::Pace::length_instead = nullptr;
     disk_ = std::make_shared<SimFileSystem>();
     disk_->forget_some();
     restart_on(disk_, config());
-    core::search::Pace::ends_instead = ends_turn;
+    core::search::Pace::length_instead = length_of_turn;
 }
 
 std::optional<std::string> ServiceSimulation::run(std::uint64_t seed,
