@@ -37,13 +37,14 @@ void append_unchanged(std::string& text, int status, const HistoryOutcome& outco
 
 void append_history_answer(std::string& text, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id) {
-    text += '{';
-    if (!outcome.full_url.empty()) {
-        text += R"("fullUrl":)";
+    using namespace std::string_view_literals;
+    if (outcome.full_url.empty()) {
+        text += R"({"response":{)"sv;
+    } else {
+        text += R"({"fullUrl":)"sv;
         text += outcome.full_url;
-        text += ',';
+        text += R"(,"response":{)"sv;
     }
-    text += R"("response":{)";
     switch (outcome.fate) {
         case Fate::created:
         case Fate::updated:
@@ -72,7 +73,7 @@ void append_history_answer(std::string& text, std::string_view escaped_base,
             text += *outcome.refusal;
             break;
     }
-    text += "}}";
+    text += "}}"sv;
 }
 
 void trace_history_answer(ResponseBundle& bundle, const HistoryOutcome& outcome,
