@@ -37,13 +37,13 @@ void append_unchanged(std::string& text, int status, const HistoryOutcome& outco
 
 void append_history_answer(std::string& text, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id) {
-    using namespace std::string_view_literals;
+    // Literals are views because the length of a plain one is counted again for each entry.
     if (outcome.full_url.empty()) {
-        text += R"({"response":{)"sv;
+        text += std::string_view(R"({"response":{)");
     } else {
-        text += R"({"fullUrl":)"sv;
+        text += std::string_view(R"({"fullUrl":)");
         text += outcome.full_url;
-        text += R"(,"response":{)"sv;
+        text += std::string_view(R"(,"response":{)");
     }
     switch (outcome.fate) {
         case Fate::created:
@@ -73,7 +73,7 @@ void append_history_answer(std::string& text, std::string_view escaped_base,
             text += *outcome.refusal;
             break;
     }
-    text += "}}"sv;
+    text += std::string_view("}}");
 }
 
 void trace_history_answer(ResponseBundle& bundle, const HistoryOutcome& outcome,
