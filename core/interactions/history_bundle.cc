@@ -60,28 +60,15 @@ class HistoryRun {
             }
             storage::Ticket wait;
             unfinished_ = {};
-            Result<bool> done = apply(value, record, wait);
-            while (done && !*done) {
-                if (unfinished_.any()) {
-                    // Not afterwards: what has been validated is applied, so that the bundle gets further when sent again.
-                    if (turns_.is_late()) {
-                        const auto settled = co_await request_.loop->settled_ticket(last_ticket_);
-                        co_return settled ? too_late() : settled.error();
-                    }
-                    co_await finish(service_, *request_.loop, unfinished_);
-                }
-                const Result<void> settled = co_await request_.loop->settled_ticket(wait);
-                if (settled && record.erasing) {
-                    const bool in_time = co_await ignored_.compare();
-                    if (!in_time) {
-                        co_return too_late();
-                    }
-                }
-                const bool whole = settled && still_there();
-                done = whole ? apply(value, record, wait) : Result<bool>(Error{Errc::no_store});
-            }
+            const Result<bool> done = apply(value, record, wait);
             if (!done) {
                 co_return done.error();
+            }
+            if (!*done) {
+                const Result<void> applied = co_await apply_later(value, record, wait);
+                if (!applied) {
+                    co_return applied.error();
+                }
             }
             if (++index % kAppliedPerTurn == 0 || turns_.pace().is_over()) {
                 service_.store().flush();
@@ -108,6 +95,38 @@ class HistoryRun {
 
   private:
     static Error too_late() { return {Errc::timeout, "The history bundle took too long"}; }
+
+    /// Goes on with an entry for which apply() was false. Errors: those of apply(); timeout.
+    asio::awaitable<Result<void>> apply_later(json::Value value, Record& record,
+                                              storage::Ticket wait) {
+        for (;;) {
+            if (unfinished_.any()) {
+                // Not afterwards: what has been validated is applied, so that the bundle gets further when sent again.
+                if (turns_.is_late()) {
+                    Result<void> durable = co_await request_.loop->settled_ticket(last_ticket_);
+                    co_return durable ? Result<void>(too_late()) : std::move(durable);
+                }
+                co_await finish(service_, *request_.loop, unfinished_);
+            }
+            const Result<void> settled = co_await request_.loop->settled_ticket(wait);
+            if (settled && record.erasing) {
+                const bool in_time = co_await ignored_.compare();
+                if (!in_time) {
+                    co_return too_late();
+                }
+            }
+            if (!settled || !still_there()) {
+                co_return Error{Errc::no_store};
+            }
+            Result<bool> done = apply(value, record, wait);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (*done) {
+                co_return Result<void>();
+            }
+        }
+    }
 
     /// Submits the entry. False if it must be repeated once `wait` has settled and unfinished_ is finished.
     /// Errors: those that end the whole bundle (no_store, overloaded, internal).
