@@ -66,6 +66,21 @@ asio::awaitable<Result<bool>> delete_again(const Service& service, const Request
     co_return true;
 }
 
+/// Why nothing may be erased of the resource, whose newest version is `head`.
+std::optional<Error> refusal_of(const Target& target, Erase::Scope scope, VersionNumber version,
+                                const Preconditions& conditions, const Head& head) {
+    if (!head.exists) {
+        return not_there(target);
+    }
+    if (Result<void> fit = check_preconditions(conditions, target.type, target.id, head); !fit) {
+        return std::move(fit.error());
+    }
+    if (scope == Erase::Scope::version && !head.deletion && head.version == version) {
+        return is_current(target);
+    }
+    return std::nullopt;
+}
+
 // Submits the erasure until the store accepts it. Returns the number of versions once it is durable and no byte is left.
 asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
                                                       const Request& request, const Target& target,
@@ -77,16 +92,8 @@ asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
     bool met = false;  // preconditions were met by the deletion that was written again since
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Head head = service.store().head(target.type, target.id);
-        std::optional<Error> refusal;
-        if (!head.exists) {
-            refusal = not_there(target);
-        } else if (const Result<void> fit =
-                       check_preconditions(*conditions, target.type, target.id, head);
-                   !fit && !met) {
-            refusal = fit.error();
-        } else if (scope == Erase::Scope::version && !head.deletion && head.version == version) {
-            refusal = is_current(target);
-        }
+        std::optional<Error> refusal =
+            refusal_of(target, scope, version, met ? Preconditions() : *conditions, head);
         if (refusal) {
             const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
             if (!durable) {
