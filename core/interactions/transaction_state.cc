@@ -177,8 +177,9 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
     return check_head(entry, decision, matched);
 }
 
-Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
-                                            EntryDecision& decision) {
+Result<std::optional<storage::StoredVersion>> TransactionState::base_of_patch(
+    const TransactionEntry& entry, EntryDecision& decision) {
+    std::optional<storage::StoredVersion> none;
     const TypeId type = entry.target.type;
     decision.id = entry.target.id;
     if (entry.criteria) {
@@ -191,9 +192,8 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     const std::string name = resource_name(type, decision.id);
     const storage::Head head = head_of(updated_, type, decision.id);
-    // A resource that another entry deletes or writes can't also be patched: decide() reports that.
     if (writers_.contains(name)) {
-        return {};
+        return none;
     }
     if (!head.exists) {
         return no_such_resource(type, decision.id);
@@ -206,25 +206,34 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (head.ticket.value != 0) {
         // The version to patch can't be read before it is durable.
         pending_ = std::max(pending_, head.ticket);
-        return {};
+        return none;
     }
     const auto info = store_.version(type, decision.id, head.version);
     if (!info) {
         return no_such_resource(type, decision.id);
     }
-    ANNALS_TRY(const auto stored,
-               may_block(&entry) ? store_.load(*info) : store_.load_resident(*info));
+    ANNALS_TRY(auto stored, may_block(&entry) ? store_.load(*info) : store_.load_resident(*info));
     if (stored.unread) {
         return later(&entry, {.positions = {info->position}});
     }
+    return std::optional(std::move(stored));
+}
+
+Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
+                                            EntryDecision& decision) {
+    ANNALS_TRY(const auto stored, base_of_patch(entry, decision));
+    if (!stored) {
+        return {};
+    }
     Unfinished& check = checks_[&entry];
-    Result<json::Document> document = entry.patch->apply(config_, stored.body, check);
+    Result<json::Document> document = entry.patch->apply(config_, stored->body, check);
     if (check.any()) {
         return later(&entry, {.check = &check});
     }
     ANNALS_TRY(decision.document, std::move(document));
     const json::Value root = decision.document.root();
-    Result<EntryResource> patched = read_entry_resource(service_, root, type, {}, check);
+    Result<EntryResource> patched =
+        read_entry_resource(service_, root, entry.target.type, {}, check);
     if (check.any()) {
         return later(&entry, {.check = &check});
     }
@@ -235,12 +244,12 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         return check_subscriber(service_, entry.request, root, unread);
     }));
     decision.patched = *std::move(patched);
-    ANNALS_TRY_VOID(keep_conditional(stored.body, decision.patched));
+    ANNALS_TRY_VOID(keep_conditional(stored->body, decision.patched));
     // Not earlier: the criteria of later entries consider what is written.
     decision.action = Action::write;
     decision.method = storage::Method::patch;
     decision.expect = Expect::version;
-    decision.expected_version = head.version;
+    decision.expected_version = stored->info.version;
     return {};
 }
 

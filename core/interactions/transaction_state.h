@@ -173,6 +173,12 @@ class TransactionState {
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_update(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_patch(const TransactionEntry& entry, EntryDecision& decision);
+
+    /// The version that a PATCH is applied to, and sets `decision.id`. None if nothing can be decided: another entry deletes or
+    /// writes the resource, which decide() reports, or pending().
+    Result<std::optional<storage::StoredVersion>> base_of_patch(const TransactionEntry& entry,
+                                                                EntryDecision& decision);
+
     Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
 
     /// The ids of the live resources that match after the entries decided so far. Lifetime: `criteria` outlives the
