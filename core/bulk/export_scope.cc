@@ -1,7 +1,7 @@
 #include "core/bulk/export_scope.h"
 
 #include "core/base/all_resource_types.h"
-#include "core/interactions/references.h"
+#include "core/bulk/group_members.h"
 #include "core/search/compartments.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -17,9 +17,6 @@ namespace annals::core {
 
 namespace {
 
-constexpr int kGroupDepthMax = 16;
-constexpr std::size_t kMembersMax = 1'000'000;
-
 // Types outside the patient compartment, exported if patients' data refers to them. Each may refer to those after it.
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
@@ -33,19 +30,20 @@ class ScopeFinder {
     ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
                 const std::shared_ptr<const search::ParameterSet>& parameters,
                 const terminology::Source& others, std::string_view base_url,
-                std::vector<Position>* unread, const search::View& view)
+                const TextSet<>* members, std::vector<Position>* unread, const search::View& view)
         : task_(task),
           snapshot_(snapshot),
           parameters_(parameters),
           others_(others),
           base_url_(base_url),
+          members_(members),
           unread_(unread),
           view_(view) {}
 
     /// Makes all checks that can lead to an error.
     Result<std::vector<TypeId>> check() {
         ANNALS_TRY_VOID(find_types());
-        ANNALS_TRY_VOID(find_patients());
+        ANNALS_TRY_VOID(check_patients());
         ANNALS_TRY_VOID(read_filters());
         return std::move(scope_.looked_at);
     }
@@ -53,6 +51,11 @@ class ScopeFinder {
     Result<ExportScope> run() {
         scope_.warnings = task_.passed_over;
         ANNALS_TRY(scope_.looked_at, check());
+        if (!task_.patients.empty()) {
+            scope_.patients.emplace(task_.patients.begin(), task_.patients.end());
+        } else if (members_ != nullptr) {
+            scope_.patients = *members_;
+        }
         for (const TypeId type : kAllResourceTypes) {
             if (scope_.types[type.value]) {
                 add(type);
@@ -109,60 +112,12 @@ class ScopeFinder {
                    : snapshot_.store().current(type, id, snapshot_.position());
     }
 
-    Result<void> find_patients() {
-        if (task_.level == ExportTask::Level::group) {
-            scope_.patients.emplace();
-            ANNALS_TRY_VOID(add_members(task_.group, 0));
-        }
-        if (task_.patients.empty()) {
-            return {};
-        }
-        TextSet<> chosen;
+    Result<void> check_patients() const {
         for (const std::string& id : task_.patients) {
             const auto info = find(search::patient_type(), id);
-            if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
+            if (!info || info->deletion || (members_ != nullptr && !members_->contains(id))) {
                 return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id)};
             }
-            chosen.insert(id);
-        }
-        scope_.patients = std::move(chosen);
-        return {};
-    }
-
-    Result<void> add_members(const std::string& id, int depth) {
-        if (!groups_.insert(id).second || depth > kGroupDepthMax) {
-            return {};
-        }
-        const auto info = find(group_type(), id);
-        if (!info || info->deletion) {
-            if (depth > 0) {
-                return {};
-            }
-            return Error{info ? Errc::deleted : Errc::not_found,
-                         fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known")};
-        }
-        const search::SnapshotResources resources(snapshot_, others_, unread_);
-        ANNALS_TRY(const search::StoredDocument group, resources.read(group_type(), id));
-        if (group == nullptr) {
-            return {};
-        }
-        for (const json::Value member : group->root()["member"].elements()) {
-            if (member["inactive"].raw() == "true") {
-                continue;
-            }
-            const std::string reference = member["entity"]["reference"].string();
-            const auto key = local_reference(reference, base_url_);
-            if (!key) {
-                continue;
-            }
-            if (key->first == search::patient_type()) {
-                scope_.patients->emplace(key->second);
-            } else if (key->first == group_type()) {
-                ANNALS_TRY_VOID(add_members(std::string(key->second), depth + 1));
-            }
-        }
-        if (scope_.patients->size() > kMembersMax) {
-            return Error{Errc::too_costly, "The Group has too many members"};
         }
         return {};
     }
@@ -257,10 +212,10 @@ class ScopeFinder {
     const std::shared_ptr<const search::ParameterSet>& parameters_;
     const terminology::Source& others_;
     std::string_view base_url_;
+    const TextSet<>* members_;  ///< null: not of a Group
     std::vector<Position>* unread_;
     const search::View& view_;
     ExportScope scope_;
-    TextSet<> groups_;
     std::map<TypeId, std::vector<search::Plan>> filters_;
 };
 
@@ -269,17 +224,22 @@ class ScopeFinder {
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, nullptr,
-                       search::unrestricted())
+    std::optional<GroupMembers> group;
+    if (task.level == ExportTask::Level::group) {
+        group.emplace(snapshot, task.group, base_url);
+        ANNALS_TRY_VOID(group->advance(search::Pace()));  // never ends the turn
+    }
+    return ScopeFinder(task, snapshot, parameters, others, base_url,
+                       group ? &group->patients() : nullptr, nullptr, search::unrestricted())
         .run();
 }
 
 Result<std::vector<TypeId>> check_scope(
     const ExportTask& task, search::Snapshot& snapshot,
     const std::shared_ptr<const search::ParameterSet>& parameters,
-    const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
-    const search::View& view) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, unread, view).check();
+    const terminology::Source& others, std::string_view base_url, const TextSet<>* members,
+    std::vector<Position>* unread, const search::View& view) {
+    return ScopeFinder(task, snapshot, parameters, others, base_url, members, unread, view).check();
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -58,12 +58,13 @@ Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapsho
                                const terminology::Source& others, std::string_view base_url);
 
 /// Checks the same, but doesn't make the plans, which takes long for a Group with many members; returns ExportScope::looked_at.
-/// `unread`: as for SnapshotResources; `view`: what the filters may see. Errors: as find_scope().
+/// `members`: the patients in the Group that the task is about; null: it isn't about one. `unread`: as for SnapshotResources;
+/// `view`: what the filters may see. Errors: as find_scope(), except those about the Group.
 Result<std::vector<TypeId>> check_scope(
     const ExportTask& task, search::Snapshot& snapshot,
     const std::shared_ptr<const search::ParameterSet>& parameters,
-    const terminology::Source& others, std::string_view base_url, std::vector<Position>* unread,
-    const search::View& view);
+    const terminology::Source& others, std::string_view base_url, const TextSet<>* members,
+    std::vector<Position>* unread, const search::View& view);
 
 /// Whether the sender of `request` may read everything that the task covers. Errors: as require().
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -3,6 +3,7 @@
 #include "core/bulk/export_scope.h"
 #include "core/definitions.h"
 #include "tests/core/bulk/export_fixture.h"
+#include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -143,6 +144,31 @@ TEST_F(ExportTest, IsBegunOfAGroupOfManyWithoutThePlansThatItsJobMakes) {
         ASSERT_EQ(send("HEAD", "/Group/g/$export", {}, kAsync).status, 202);
     };
     EXPECT_LT(cpu_of(begin) * 2, cpu_of(find));
+}
+
+TEST_F(ExportTest, IsBegunInTurnsOfAGroupWithManyGroupsInIt) {
+    put("Patient", "p");
+    std::string patients = R"({"entity":{"reference":"Patient/p"}})";
+    for (int i = 1; i < 5'000; ++i) {
+        patients += R"(,{"entity":{"reference":"Patient/p"}})";
+    }
+    std::string groups;
+    for (int i = 0; i < 40; ++i) {
+        put("Group", fmt::format("g{}", i),
+            fmt::format(R"("type":"person","actual":true,"member":[{}])", patients));
+        groups +=
+            fmt::format(R"({}{{"entity":{{"reference":"Group/g{}"}}}})", i == 0 ? "" : ",", i);
+    }
+    put("Group", "all", fmt::format(R"("type":"person","actual":true,"member":[{}])", groups));
+    Request request;
+    request.method = HttpMethod::head;
+    request.path = "/Group/all/$export";
+    request.base_url = kBaseUrl;
+    request.headers.push_back({"Prefer", "respond-async"});
+    const test::Watched watched = test::handle_watched(service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, 202);
+    EXPECT_LT(watched.longest, watched.whole / 4);
 }
 
 TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {
