@@ -22,7 +22,7 @@ using storage::VersionInfo;
 // How many versions of several resources are examined for a page and its total before other requests get their turn.
 constexpr std::uint64_t kVersionsPerTurn = 16'384;
 
-// How many versions of one resource are examined in a turn, with restricted scopes.
+// How many versions of one resource are examined with restricted scopes.
 constexpr std::uint64_t kHeldVersionsMax = 4096;
 
 Error too_many_versions() {
@@ -205,39 +205,43 @@ class Page {
     storage::HistoryQuery query_;
 };
 
-// Whether any version of a resource up to `bound` is shown; `newest` is the newest of them. Errors: too_costly.
-Result<bool> shows_any(const storage::Store& store, const ScopedView& view, const Target& target,
-                       Position bound, const VersionInfo& newest) {
+// Whether any version of a resource up to `bound` is shown; `newest` is the newest of them. Errors: too_costly, timeout.
+asio::awaitable<Result<bool>> shows_any(const Service& service, const Request& request,
+                                        const ScopedView& view, const Target& target,
+                                        Position bound, const VersionInfo& newest, Turns& turns) {
     if (view.is_whole()) {
-        return true;
+        co_return true;
     }
     storage::HistoryQuery query;
     query.type = target.type;
     query.id = target.id;
     query.bound = bound;
-    if (store.history(query).total > kHeldVersionsMax) {
+    if (service.store().history(query).total > kHeldVersionsMax) {
+        co_await fetch_version(service, request, target.id, newest);
         // The error must not reveal a resource that isn't shown.
-        return view.shows(newest) ? Result<bool>(too_many_versions()) : Result<bool>(false);
+        co_return view.shows(newest) ? Result<bool>(too_many_versions()) : Result<bool>(false);
     }
-    ShownHistory shown(store, view, query);
-    ANNALS_TRY(const bool done, shown.advance(search::Pace()));
-    return done && shown.page().total > 0;
+    ShownHistory shown(service.store(), view, query);
+    Result<void> done = co_await turns.finish(shown);
+    if (!done) {
+        co_return std::move(done.error());
+    }
+    co_return shown.page().total > 0;
 }
 
 // The version that was current at `_at`, if the view shows it.
-Response answer_at(const Service& service, const Request& request, const Target& target,
-                   const HistoryParameters& parameters, const ScopedView& view) {
+asio::awaitable<Response> answer_at(const Service& service, const Request& request,
+                                    const Target& target, const HistoryParameters& parameters,
+                                    const ScopedView& view) {
     HistoryPageContent content;
     Links links(request, target, parameters);
     add_self(links, parameters);
     content.links = links.take();
     const auto info = service.store().current_at(target.type, target.id, *parameters.cursor.at,
                                                  request.seen_at.value_or(Position{}));
-    if (info && !view.is_whole()) {
-        if (auto later =
-                answer_later(service, request, looked_at(service, request, target.id, *info))) {
-            return *std::move(later);
-        }
+    if (info) {
+        co_await fetch_version(service, request, target.id,
+                               *info);  // its bytes, and what decides whether it is shown
     }
     if (info && view.shows(*info)) {
         content.total = 1;
@@ -245,58 +249,49 @@ Response answer_at(const Service& service, const Request& request, const Target&
             content.versions.push_back(*info);
         }
     }
-    if (auto later = answer_later(service, request, content.versions)) {
-        return *std::move(later);
-    }
-    return answer_history(service, request.base_url, std::move(content));
+    co_return answer_history(service, request.base_url, std::move(content));
 }
 
 }  // namespace
 
-Response instance_history(const Service& service, const Request& request, const Target& target) {
+asio::awaitable<Response> instance_history(const Service& service, const Request& request,
+                                           const Target& target) {
     const Result<HistoryParameters> parameters = read_parameters(service, request, target);
     if (!parameters) {
-        return parameters.error();
+        co_return parameters.error();
     }
     const ScopedView view(service, request, kMayRead, "history");
+    Turns turns(*request.loop, service.config().limits.request_timeout);
     const Position bound = parameters->continued
                                ? Position{}
                                : bound_of(*parameters, request.seen_at.value_or(Position{}));
     const auto newest = service.store().current(target.type, target.id, bound);
-    if (newest && !view.is_whole()) {
-        storage::HistoryQuery all;
-        all.type = target.type;
-        all.id = target.id;
-        all.count = kHeldVersionsMax;
-        if (auto later = answer_later(service, request, service.store().history(all).versions)) {
-            return *std::move(later);
-        }
+    Result<bool> known = false;
+    if (newest) {
+        known = co_await shows_any(service, request, view, target, bound, *newest, turns);
     }
-    const Result<bool> known =
-        newest ? shows_any(service.store(), view, target, bound, *newest) : Result<bool>(false);
     if (!known) {
-        return known.error();
+        co_return known.error();
     }
     if (!*known) {
-        return no_such_resource(target.type, target.id);
+        co_return no_such_resource(target.type, target.id);
     }
     if (parameters->cursor.at) {
-        return answer_at(service, request, target, *parameters, view);
+        co_return co_await answer_at(service, request, target, *parameters, view);
     }
     const Page page(service, request, target, *parameters);
     if (view.is_whole()) {
         storage::HistoryPage found = service.store().history(page.query());
-        if (auto later = answer_later(service, request, found.versions)) {
-            return *std::move(later);
-        }
-        return page.answer(std::move(found), false);
+        co_await request.loop->fetched(found.versions);
+        co_return page.answer(std::move(found), false);
     }
     ShownHistory shown(service.store(), view, page.query());
-    static_cast<void>(shown.advance(search::Pace()));  // never ends the turn
-    if (auto later = answer_later(service, request, shown.page().versions)) {
-        return *std::move(later);
+    const Result<void> done = co_await turns.finish(shown);
+    if (!done) {
+        co_return done.error();
     }
-    return page.answer(std::move(shown.page()), true);
+    co_await request.loop->fetched(shown.page().versions);
+    co_return page.answer(std::move(shown.page()), true);
 }
 
 asio::awaitable<Response> history_of_many(const Service& service, const Request& request,

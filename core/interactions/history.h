@@ -13,7 +13,8 @@
 namespace annals::core {
 
 /// 200 with a history Bundle; 400 (parameters); 404 (the resource never existed or was removed).
-Response instance_history(const Service& service, const Request& request, const Target& target);
+asio::awaitable<Response> instance_history(const Service& service, const Request& request,
+                                           const Target& target);
 
 /// The history of a type or of the system: 200 with a history Bundle; 400 (parameters).
 asio::awaitable<Response> history_of_many(const Service& service, const Request& request,

@@ -68,7 +68,7 @@ constexpr auto kTable = std::to_array<Interaction>({
     committing(Level::instance, kPut, update, update_early, "update", Access::update),
     awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch", Access::update, kInPart),
     committing(Level::instance, kDelete, delete_resource, delete_early, "delete", Access::remove),
-    plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read, kInPart),
+    awaiting(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read, kInPart),
     awaiting(Level::type_history, kGet, history_of_many, type_history_on, "history-type", "history", Access::search, kInPart),
     committing(Level::type, kPost, create, create_early, "create", Access::create),
     awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search, kInPart),

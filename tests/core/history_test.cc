@@ -1,6 +1,5 @@
-#include "core/interactions/history.h"
-
-#include "core/target.h"
+#include "core/own_loop.h"
+#include "core/service.h"
 #include "tests/core/history_fixture.h"
 #include "tests/support/commits.h"
 
@@ -297,15 +296,12 @@ TEST_F(History, InATransactionEndsWhereTheTransactionDoes) {
         request.path = path;
         request.query = query;
         request.base_url = kBaseUrl;
-        request.loop = &loop();
         request.seen_at = seen;
-        std::string found;
-        on_loop([&] {
-            const core::Response response =
-                core::instance_history(service(), request, *core::parse_target(path));
-            found = fmt::format("{} {}", response.status, response.body.str());
-        });
-        return found;
+        core::OwnLoop own(store());
+        const Result<core::Response> response =
+            own.run("test", request, core::handle(service(), request));
+        return response ? fmt::format("{} {}", response->status, response->body.str())
+                        : std::string();
     };
     for (const std::string_view query : {"", "_at=2100"}) {
         const std::string found = get_then("1", query);

@@ -3,6 +3,7 @@
 #include "core/interactions/shown_history.h"
 #include "core/scoped_view.h"
 #include "tests/core/scopes_fixture.h"
+#include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -45,6 +46,32 @@ TEST_F(ScopesTest, OfAPatientAreForHisDevices) {
     send_as(&mine_);
     EXPECT_EQ(send("PUT", "/Device/m-d", R"({"resourceType":"Device","id":"m-d"})", kJson).status,
               403);
+}
+
+TEST_F(ScopesTest, OfAPatientAreForAHistoryThatIsReadInTurns) {
+    send_as(&everybody_);
+    put("/Patient/m", R"({"resourceType":"Patient","id":"m"})");
+    std::string notes = R"({"text":"a"})";
+    for (int i = 1; i < 10'000; ++i) {
+        notes += R"(,{"text":"a"})";
+    }
+    for (int version = 0; version < 100; ++version) {
+        put("/Observation/o",
+            fmt::format(
+                R"({{"resourceType":"Observation","id":"o","status":"final",)"
+                R"("code":{{"text":"c"}},"note":[{}],"subject":{{"reference":"Patient/m"}}}})",
+                notes));
+    }
+    Request request;
+    request.path = "/Observation/o/_history";
+    request.query = "_count=1";
+    request.base_url = kBaseUrl;
+    request.principal = &mine_;
+    const test::Watched watched = test::handle_watched(service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, 200);
+    EXPECT_NE(watched.response->body.str().find(R"("total":100)"), std::string::npos);
+    EXPECT_LT(watched.longest, watched.whole / 4);
 }
 
 TEST_F(ScopesTest, OfAPatientPageThroughAHistoryByOffsets) {
