@@ -95,11 +95,11 @@ Plan inner_link(const Asked& asked, Targets targets) {
                     references.terms, inner_reference(parameter.column, inner["id"].string()))) {
                 return false;
             }
-            storage::SearchEntries entries;
-            extractor.extract(*target, inner, entries, &around);
             // Part 0 is for the candidates.
-            return judge(static_cast<std::size_t>(at - targets.begin()) + 1, entries, inner,
-                         around);
+            return judge(static_cast<std::size_t>(at - targets.begin()) + 1, inner, around,
+                         [&](storage::SearchEntries& entries) {
+                             extractor.extract(*target, inner, entries, &around);
+                         });
         };
         for (const json::Value contained : container.contained().elements()) {
             if (!container.look()) {

@@ -12,11 +12,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core::search {
+
+struct Plan;
 
 /// How many contained resources can be referred to in one body, and how many its chains examine, in total.
 inline constexpr std::size_t kContainedLooksMax = 1'000'000;
@@ -35,6 +39,7 @@ class Container {
         root_ = root;
         known_ = false;
         looks_ = 0;
+        verdicts_.clear();
         budget_ = {};
         if (contained_.capacity() > kContainedKept) {
             contained_ = std::vector<Contained>();
@@ -58,6 +63,17 @@ class Container {
         return true;
     }
 
+    /// Whether `contained` is known to match the target of `link`, which is part of a chain: many may refer to it.
+    std::optional<bool> verdict(const Plan& link, json::Value contained) const {
+        const auto known = verdicts_.find({&link, contained.index()});
+        return known == verdicts_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+    /// Lifetime: the link outlives this.
+    void keep_verdict(const Plan& link, json::Value contained, bool matches) {
+        verdicts_.emplace(std::pair(&link, contained.index()), matches);
+    }
+
     /// Of all expressions evaluated on the body, those on contained resources included.
     ExpressionBudget& budget() noexcept { return budget_; }
 
@@ -76,6 +92,7 @@ class Container {
     std::optional<TypeId> root_type_;
     std::vector<Contained> contained_;  ///< those with an id, by id_hash, then in their order
     std::size_t looks_ = 0;
+    std::map<std::pair<const Plan*, std::uint32_t>, bool> verdicts_;
     ExpressionBudget budget_;
 };
 

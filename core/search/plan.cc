@@ -71,12 +71,20 @@ bool holds(const Plan& plan, const Held& held, bool negated = false);
 // Whether an inner resource matches one of the other parts.
 bool holds_within(const Plan& plan, const Held& held) {
     Container own(held.resource);
-    return plan.within(held.resource, held.container != nullptr ? *held.container : own,
-                       [&](std::size_t part, const storage::SearchEntries& entries,
-                           json::Value inner, Container& around) {
-                           return holds(plan.parts[part],
-                                        {entries, inner, held.related, {}, &around});
-                       });
+    return plan.within(
+        held.resource, held.container != nullptr ? *held.container : own,
+        [&](std::size_t part, json::Value inner, Container& around, const Plan::Extract& extract) {
+            const auto known = around.verdict(plan, inner);
+            if (known) {
+                return *known;
+            }
+            storage::SearchEntries entries;
+            extract(entries);
+            const bool matches =
+                holds(plan.parts[part], {entries, inner, held.related, {}, &around});
+            around.keep_verdict(plan, inner, matches);
+            return matches;
+        });
 }
 
 // With `partly`, both a plan that can't be decided and its negation hold.

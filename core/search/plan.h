@@ -88,10 +88,12 @@ struct Plan {
         contained,  ///< matches parts[0], and an inner resource found by `within` matches another part
     };
 
-    /// Whether an inner resource, with these entries and this body, matches parts[part]. Its references `#id` lead into
-    /// `container`.
-    using Judge = std::function<bool(std::size_t part, const storage::SearchEntries& entries,
-                                     json::Value inner, Container& container)>;
+    /// Extracts the entries of an inner resource.
+    using Extract = std::function<void(storage::SearchEntries& entries)>;
+    /// Whether an inner resource matches parts[part]. Its references `#id` lead into `container`. Only the first time that
+    /// it is asked about, it is extracted.
+    using Judge = std::function<bool(std::size_t part, json::Value inner, Container& container,
+                                     const Extract& extract)>;
 
     Kind kind = Kind::everything;
     std::vector<Plan> parts;

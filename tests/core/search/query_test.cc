@@ -2,7 +2,11 @@
 
 #include "tests/core/search/corpus.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <ctime>
+#include <string>
 
 namespace annals::core::search {
 namespace {
@@ -122,6 +126,34 @@ TEST(Query, FollowsReferencesIntoWhatIsContained) {
            {"_filter=subject.name eq inner", "inner"},
            {"_filter=subject[gender eq male].name co nn", "inner"}});
     check(corpus, "QuestionnaireResponse", {{"questionnaire.title=form", "form"}});
+}
+
+TEST(Query, LooksOnceAtWhatIsContainedHoweverManyReferToIt) {
+    // It used to be extracted for each of them.
+    const auto time = [](int patients) {
+        std::string text =
+            R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"c"},"contained":[
+                {"resourceType":"Organization","id":"org","alias":["x")";
+        for (int i = 0; i < 20'000; ++i) {
+            text += fmt::format(R"(,"alias {}")", i);
+        }
+        std::string focus;
+        text += "]}";
+        for (int i = 0; i < patients; ++i) {
+            text += fmt::format(
+                R"(,{{"resourceType":"Patient","id":"p{}","managingOrganization":{{"reference":"#org"}}}})",
+                i);
+            focus += fmt::format(R"({}{{"reference":"#p{}"}})", i == 0 ? "" : ",", i);
+        }
+        Corpus corpus;
+        corpus.add(text + "],\"focus\":[" + focus + "]}");
+        EXPECT_EQ(corpus.ask("Observation", "focus:Patient.organization.name=alias 19999"), "o");
+        const std::clock_t begin = std::clock();
+        EXPECT_EQ(corpus.ask("Observation", "focus:Patient.organization.name=none"), "");
+        return std::clock() - begin;
+    };
+    const std::clock_t usual = time(1);
+    EXPECT_LT(time(300), 30 * usual);
 }
 
 TEST(Query, FollowsADocumentToItsCompositionAndAMessageToItsHeader) {
