@@ -1,7 +1,8 @@
 // Parsing: simdjson's stage 1 finds the tokens and checks UTF-8, quotes and control characters; the Walk
 // checks everything else and builds the nodes. Tokens are visited in the original text, and the white space
 // between them is counted, so that the nodes' offsets are those of the minified text. That is made last, by
-// simdjson's minify, which must only see valid text: it would join "1 2" into a valid 12.
+// simdjson's minify, which must only see valid text: it would join "1 2" into a valid 12. Most resources that
+// are sent need neither: the Walk gets through valid text without white space by itself.
 
 #include "codec/json/document.h"
 #include "codec/json/faults.h"
@@ -37,6 +38,7 @@ constexpr std::size_t kKeptSlotsMax = 1 << 12;
 constexpr std::size_t kKeptTrees = 8;
 constexpr std::uint32_t kPairwiseKeysMax = 16;
 constexpr std::size_t kHashedAhead = 16;
+constexpr std::size_t kNodeBytes = 8;  // of a text for each of its nodes: nearly all have more
 
 static_assert(Tree::kPaddingBytes >= simdjson::SIMDJSON_PADDING);
 static_assert(sizeof(Node) <= 24);
@@ -126,6 +128,7 @@ struct Parser::Impl {
         return tree;
     }
 
+    Fault walk_text(std::string_view text, bool checked, Tree& tree);
     simdjson::error_code find_tokens(const char* text, std::size_t size);
     Value find_repeated_key(const Tree& tree);
     Value find_repeated_key(Value object);
@@ -160,6 +163,23 @@ simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t siz
     }
     return stage1->stage1(reinterpret_cast<const std::uint8_t*>(text), size,
                           simdjson::stage1_mode::regular);
+}
+
+// Makes the tree's nodes. Requires: the text is padded.
+Fault Parser::Impl::walk_text(std::string_view text, bool checked, Tree& tree) {
+    const auto room = [&tree] { return std::span(tree.nodes_.get(), tree.node_capacity_); };
+    if (checked && text.size() <= kKeptTextBytesMax) {
+        tree.reserve_nodes(text.size() / kNodeBytes + 2);
+        if (walk.run_checked(text, room())) {
+            return {};
+        }
+    }
+    if (find_tokens(text.data(), text.size()) != simdjson::SUCCESS) {
+        return find_lexical_fault(text);
+    }
+    const std::span tokens(stage1->structural_indexes.get(), stage1->n_structural_indexes);
+    tree.reserve_nodes(walk.nodes_max(tokens.size()));
+    return walk.run(text, tokens, checked, room());
 }
 
 // The first key in a suspect object that duplicates an earlier one; or missing.
@@ -257,16 +277,8 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     text.copy(copy, text.size());
     std::memset(copy + text.size(), 0, Tree::kPaddingBytes);
 
-    Fault fault;
     // Of the copy: a stored text may be blanked meanwhile, and the Walk relies on the tokens being those of its text.
-    if (impl.find_tokens(copy, text.size()) != simdjson::SUCCESS) {
-        fault = find_lexical_fault({copy, text.size()});
-    } else {
-        const std::span tokens(impl.stage1->structural_indexes.get(),
-                               impl.stage1->n_structural_indexes);
-        tree.reserve_nodes(impl.walk.nodes_max(tokens.size()));
-        fault = impl.walk.run(copy, tokens, checked, tree.nodes_.get());
-    }
+    const Fault fault = impl.walk_text({copy, text.size()}, checked, tree);
     if (text.size() > kKeptTextBytesMax) {
         impl.stage1.reset();
     }

@@ -1,7 +1,12 @@
 #include "codec/json/walk.h"
 
+#include "codec/json/scan.h"
 #include "codec/schema/expectation.h"
 #include "core/base/bytes.h"
+
+#include <simdjson.h>
+
+#include <immintrin.h>
 
 #include <algorithm>
 #include <array>
@@ -33,8 +38,8 @@ namespace {
 
 constexpr const char* kTooDeep = "nested too deeply";
 
-// No fault: the text may have white space between its tokens, which this walk does not count.
-constexpr const char* kUncounted = "uncounted";
+// No fault yet: the text is left to the walk that counts white space.
+constexpr const char* kGivenUp = "given up";
 
 // A hash of the key's length and first eight bytes, in the upper bits. Requires: eight readable bytes.
 inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
@@ -43,54 +48,6 @@ inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
         word &= (std::uint64_t{1} << size * 8) - 1;
     }
     return (word ^ size) * 0x9e37'79b9'7f4a'7c15;
-}
-
-// The beginning of an object in a checked parse.
-struct Opening {
-    Expectation* start;
-    bool resource;
-    bool contained;
-};
-
-// The value of resourceType in the object that begins at the token; null unless it is among the first
-// kTokensAhead. Requires: the text is padded with NUL, which is the last token.
-const char* find_resource_type(const char* text, const std::uint32_t* token) noexcept {
-    constexpr std::string_view kKey = "\"resourceType\"";
-    constexpr int kTokensAhead = 4096;
-    int depth = 0;
-    for (int i = 1; i <= kTokensAhead && text[token[i]] != '\0' && depth >= 0; ++i) {
-        const char* const at = text + token[i];
-        if (depth == 0 && *at == '"' && std::memcmp(at, kKey.data(), kKey.size()) == 0 &&
-            text[token[i + 1]] == ':') {
-            return text + token[i + 2];
-        }
-        depth += *at == '{' || *at == '[';
-        depth -= *at == '}' || *at == ']';
-    }
-    return nullptr;
-}
-
-// For the resource that begins at the token.
-[[gnu::noinline]] Opening open_resource(const char* text, const std::uint32_t* token,
-                                        bool contained, std::uint32_t& doubts) noexcept {
-    const char* const name = find_resource_type(text, token);
-    Expectation* const start =
-        name == nullptr ? schema::anything() : schema::start_of_resource(name);
-    doubts += start == schema::anything();
-    return {start, true, contained};
-}
-
-// For an object that is not plainly the expected one.
-[[gnu::noinline]] Opening open_other(const char* text, const std::uint32_t* token,
-                                     const Expectation& expected, bool in_array,
-                                     std::uint32_t& doubts) noexcept {
-    const bool contained = expected.check == Expectation::Check::contained;
-    if (in_array == expected.repeats() &&
-        (contained || expected.check == Expectation::Check::resource)) {
-        return open_resource(text, token, contained, doubts);
-    }
-    ++doubts;
-    return {schema::anything(), false, false};
 }
 
 }  // namespace
@@ -104,21 +61,32 @@ std::size_t Walk::nodes_max(std::size_t tokens) const noexcept {
     return tokens / 2 + frames_.size() + 2;
 }
 
-Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool checked,
-                Node* nodes) {
-    const auto walk_once = [&](auto spaced) {
-        suspects_.clear();
-        return checked ? run<true, spaced.value>(text, tokens, nodes)
-                       : run<false, spaced.value>(text, tokens, nodes);
-    };
-    // Most texts have no white space, or else some after the first brace or at the end: few are
-    // walked far before that is seen.
-    const bool spaced =
-        is_space(text[tokens[0] + 1]) || is_space(text[tokens.data()[tokens.size()] - 1]);
+bool Walk::run_checked(std::string_view text, std::span<Node> nodes) {
+    if (is_spaced(text)) {
+        return false;
+    }
+    suspects_.clear();
+    deep_ = false;
+    depth_max_ = std::min(frames_.size(), kJsonDepthMax);
+    return run<true, Mode::direct>(text, {}, nodes).message == nullptr;
+}
+
+Fault Walk::run(std::string_view text, std::span<const std::uint32_t> tokens, bool checked,
+                std::span<Node> nodes) {
+    const bool spaced = is_spaced(text);
     const auto walk = [&](std::size_t depth_max) {
         depth_max_ = depth_max;
-        const Fault fault = spaced ? Fault{0, kUncounted} : walk_once(std::false_type());
-        return fault.message == kUncounted ? walk_once(std::true_type()) : fault;
+        suspects_.clear();
+        if (checked) {
+            return run<true, Mode::spaced>(text, tokens, nodes);
+        }
+        const Fault fault =
+            spaced ? Fault{0, kGivenUp} : run<false, Mode::compact>(text, tokens, nodes);
+        if (fault.message != kGivenUp) {
+            return fault;
+        }
+        suspects_.clear();
+        return run<false, Mode::spaced>(text, tokens, nodes);
     };
     // Anything nested deeper than a resource may be is rare enough to be walked twice.
     const std::size_t usual = std::min(frames_.size(), kJsonDepthMax);
@@ -128,72 +96,110 @@ Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool ch
 }
 
 // A state machine whose states are places in the code, so that each has its own branches to predict.
-template <bool kChecked, bool kSpaced>
-Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, Node* const nodes) {
+template <bool kChecked, Walk::Mode kMode>
+Fault Walk::run(std::string_view whole, std::span<const std::uint32_t> tokens,
+                std::span<Node> room) {
+    constexpr bool kTokens = kMode != Mode::direct;
+    constexpr bool kSpaced = kMode == Mode::spaced;
+    const char* const text = whole.data();
+    Node* const nodes = room.data();
     const std::uint32_t* token = tokens.data();
-    const std::uint32_t* const last = token + tokens.size();  // *last is the text's size
+    std::uint32_t place = kTokens ? *token : 0;  // of the token
     Frame* const outermost = frames_.data();
     Frame* const innermost = outermost + depth_max_;
     Frame* frame = outermost - 1;
-    std::uint32_t index = 0;  // the next node to make
-    std::uint32_t space = 0;  // white space before the token
+    std::uint32_t index = 0;      // the next node to make
+    std::uint32_t space = place;  // white space before the token
     std::uint32_t doubts = 0;
+    __m256i seen = _mm256_setzero_si256();  // the bits of all strings, without tokens
     Expectation* const starts = kChecked ? schema::anything() : nullptr;
     Expectation* expected = starts;  // for the current value
-    Opening opening{starts, false, false};
+    Opening opening{starts, kChecked, false};
 
     // The first backslash at or after `from`.
-    const auto find_escape = [text, size = *last](std::uint32_t from) {
-        const auto* found = static_cast<const char*>(std::memchr(text + from, '\\', size - from));
-        return found == nullptr ? size : static_cast<std::uint32_t>(found - text);
+    const auto find_escape = [whole](std::uint32_t from) {
+        return static_cast<std::uint32_t>(std::min(whole.find('\\', from), whole.size()));
     };
-    std::uint32_t escape = find_escape(*token);
+    std::uint32_t escape = kTokens ? find_escape(place) : 0;
 
     const auto add_node = [&](std::uint32_t begin, std::uint32_t end, Kind kind, bool escaped)
                               __attribute__((always_inline)) {
                                   Node& node = nodes[index++];
                                   node = {begin - space, end - space, index, 0, kind, escaped};
                               };
-    bool escaped = false;  // of the string last seen by add_string()
-    // Makes a node for the string at the token; returns its end, or 0 if its escapes are invalid or space follows.
-    const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
-        const std::uint32_t begin = token[0];
-        std::uint32_t end = token[1];  // stage 1 ensures that only white space follows the quote
-        while (text[end - 1] != '"') [[unlikely]] {
-            if constexpr (!kSpaced) {
-                return 0;
+    bool escaped = false;   // of the string last seen by add_string()
+    std::uint64_t low = 0;  // the same, without tokens: see Stop
+    // The end of the string at the token, or 0 if it has none; sets `escaped`.
+    const auto find_end = [&]() __attribute__((always_inline)) -> std::uint32_t {
+        if constexpr (kTokens) {
+            std::uint32_t end =
+                token[1];  // stage 1 ensures that only white space follows the quote
+            while (text[end - 1] != '"') [[unlikely]] {
+                if constexpr (!kSpaced) {
+                    return 0;
+                }
+                --end;
             }
-            --end;
+            escaped = escape < end;
+            return end;
+        } else {
+            Stop stop = find_string_stop(text + place + 1, seen);
+            low = stop.low;
+            escaped = false;
+            while (*stop.at != '"') [[unlikely]] {
+                if (*stop.at != '\\') {
+                    return 0;
+                }
+                escaped = true;
+                stop = find_string_stop(stop.at + 2, seen);
+            }
+            return static_cast<std::uint32_t>(stop.at + 1 - text);
         }
-        if (escape < end) [[unlikely]] {
+    };
+    // Makes a node for the string at the token; returns its end, or 0 if it is invalid.
+    const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
+        const std::uint32_t end = find_end();
+        if (escaped) [[unlikely]] {
             const char* where = nullptr;
             bool control = false;
-            if (check_escapes(text + begin + 1, text + end - 1, where, control) != nullptr) {
+            if (end == 0 ||
+                check_escapes(text + place + 1, text + end - 1, where, control) != nullptr) {
                 return 0;
             }
-            escape = find_escape(end);
-            add_node(begin, end, Kind::string, true);
+            if constexpr (kTokens) {
+                escape = find_escape(end);
+            }
+            add_node(place, end, Kind::string, true);
             nodes[index - 1].control = control;
-            escaped = true;
         } else {
-            add_node(begin, end, Kind::string, false);
-            escaped = false;
+            add_node(place, end, Kind::string, false);
         }
         return end;
     };
-    // Moves from the token, which ends at `end`, to the next. False if there is space between them, and none is counted.
+    // Moves from the token, which ends at `end`, to the next.
     const auto advance = [&](std::uint32_t end) __attribute__((always_inline)) {
-        ++token;
-        if constexpr (kSpaced) {
-            space += *token - end;
+        if constexpr (kTokens) {
+            ++token;
+            place = *token;
+            if constexpr (kSpaced) {
+                space += place - end;
+            }
+            return kSpaced || place == end;
+        } else {
+            place = end;
+            return true;
         }
-        return kSpaced || *token == end;
     };
-    const auto fail = [&](const char* what)
-                          __attribute__((always_inline)) { return Fault{*token, what}; };
+    // Whether nothing but white space can be between the token, a number or literal that ends at `end`, and the next.
+    const auto ends_at = [&](std::uint32_t end) __attribute__((always_inline)) {
+        return !kTokens || end == token[1] || (kSpaced && is_space(text[end]));
+    };
+    const auto fail = [&](const char* what) __attribute__((always_inline)) {
+        return Fault{place, kSpaced ? what : kGivenUp};
+    };
     // Counts a doubt if the scalar added last isn't plainly the expected one.
     const auto doubt_scalar = [&](bool in_array) __attribute__((always_inline)) {
-        doubts += !schema::is_plain(*expected, in_array, nodes[index - 1], text + *token);
+        doubts += !schema::is_plain(*expected, in_array, nodes[index - 1], text + place);
     };
     const auto check_kind = [&](bool in_array, Kind kind) __attribute__((always_inline)) {
         if constexpr (kChecked) {
@@ -205,7 +211,7 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     };
     // Makes a node for the string, number or literal at the token and moves on; false if it is invalid.
     const auto take_scalar = [&](bool in_array) __attribute__((always_inline)) {
-        const char* const at = text + *token;
+        const char* const at = text + place;
         std::uint32_t end = 0;
         if (*at == '"') [[likely]] {
             end = add_string();
@@ -213,45 +219,40 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
                 return false;
             }
             if constexpr (kChecked) {
+                const std::uint32_t size = end - place - 2;
                 if (escaped ||
                     !schema::is_settled(*expected, in_array ? expected->item_kind : expected->kind,
-                                        at + 1, end - *token - 2)) {
+                                        kTokens ? schema::low_bytes(at + 1) : low, size)) {
                     doubt_scalar(in_array);
                 }
             }
         } else if (is_digit(*at) || *at == '-') {
             const Number number = scan_number(at);
             end = static_cast<std::uint32_t>(number.end - text);
-            if (number.message != nullptr || (end != token[1] && !is_space(text[end])))
-                [[unlikely]] {
+            if (number.message != nullptr || !ends_at(end)) [[unlikely]] {
                 return false;
             }
-            add_node(*token, end, Kind::number, false);
+            add_node(place, end, Kind::number, false);
             check_kind(in_array, Kind::number);
         } else {
             const std::string_view literal = *at == 't' ? "true" : *at == 'f' ? "false" : "null";
-            end = *token + static_cast<std::uint32_t>(literal.size());
-            if (std::memcmp(at, literal.data(), literal.size()) != 0 ||
-                (end != token[1] && !is_space(text[end]))) [[unlikely]] {
+            end = place + static_cast<std::uint32_t>(literal.size());
+            if (std::memcmp(at, literal.data(), literal.size()) != 0 || !ends_at(end))
+                [[unlikely]] {
                 return false;
             }
             const Kind kind = *at == 'n' ? Kind::null : Kind::boolean;
-            add_node(*token, end, kind, false);
+            add_node(place, end, kind, false);
             check_kind(in_array, kind);
         }
         return advance(end);
     };
 
-    if constexpr (kSpaced) {
-        space = *token;
-    } else if (*token != 0) {
-        goto uncounted;
+    if (!kSpaced && space != 0) {
+        return fail(kGivenUp);
     }
-    switch (text[*token]) {
+    switch (text[place]) {
         case '{':
-            if constexpr (kChecked) {
-                opening = open_resource(text, token, false, doubts);
-            }
             goto open_object;
         case '[':
             goto open_array;
@@ -272,26 +273,37 @@ open_object:
     frame->object = true;
     frame->suspect = false;
     if constexpr (kChecked) {
+        if (opening.resource) [[unlikely]] {
+            const char* const name =
+                kTokens ? find_resource_type(text, token) : find_first_resource_type(text + place);
+            if (!kTokens && name == nullptr) {
+                return fail("a resource without resourceType");
+            }
+            opening.start = start_of_resource(name, doubts);
+        }
         frame->resource = opening.resource;
         frame->contained = opening.contained;
         frame->doubts = doubts;
         frame->seen = 0;
         frame->start = frame->before = opening.start;
     }
-    add_node(*token, 0, Kind::object, false);
-    if (!advance(*token + 1)) [[unlikely]] {
-        goto uncounted;
+    add_node(place, 0, Kind::object, false);
+    if (!advance(place + 1)) [[unlikely]] {
+        return fail(kGivenUp);
     }
-    if (text[*token] == '}') {
+    if (text[place] == '}') {
         ++doubts;
         goto close;
     }
 
 object_member: {
-    if (text[*token] != '"') [[unlikely]] {
+    if (!kTokens && index + 2 > room.size()) [[unlikely]] {
+        return fail(kGivenUp);
+    }
+    if (text[place] != '"') [[unlikely]] {
         return fail(frame->count == 0 ? "expected a key or '}'" : "expected a key");
     }
-    const char* const key = text + *token + 1;
+    const char* const key = text + place + 1;
     std::uint32_t end = 0;
     bool placed = false;  // among the members that the object's type can have
     if constexpr (kChecked) {
@@ -299,8 +311,8 @@ object_member: {
         placed = schema::has_name(*expected, key);
     }
     if (placed) [[likely]] {
-        end = *token + expected->key_bytes;
-        add_node(*token, end, Kind::string, false);
+        end = place + expected->key_bytes;
+        add_node(place, end, Kind::string, false);
     } else {
         end = add_string();
         if (end == 0) [[unlikely]] {
@@ -308,7 +320,7 @@ object_member: {
         }
         if constexpr (kChecked) {
             expected = escaped ? starts
-                               : schema::expect(frame->start, frame->before, key, end - *token - 2,
+                               : schema::expect(frame->start, frame->before, key, end - place - 2,
                                                 frame->seen);
             doubts += expected == starts;
             placed = expected->key_bytes != 0;
@@ -323,7 +335,7 @@ object_member: {
         frame->seen |= expected->seen;
         frame->before = expected;
     } else {
-        const std::uint64_t hash = hash_key(key, end - *token - 2);
+        const std::uint64_t hash = hash_key(key, end - place - 2);
         keys = &frame->keys[kChecked ? 4 + (hash >> 62) : hash >> 61];
         bits = std::uint64_t{1} << (hash >> 55 & 63) | std::uint64_t{1} << (hash >> 49 & 63);
         frame->suspect = frame->suspect || escaped;
@@ -334,21 +346,21 @@ object_member: {
     *keys |= bits;
     ++frame->count;
     if (!advance(end)) [[unlikely]] {
-        goto uncounted;
+        return fail(kGivenUp);
     }
-    if (text[*token] != ':') [[unlikely]] {
+    if (text[place] != ':') [[unlikely]] {
         return fail("expected ':' after the key");
     }
-    if (!advance(*token + 1)) [[unlikely]] {
-        goto uncounted;
+    if (!advance(place + 1)) [[unlikely]] {
+        return fail(kGivenUp);
     }
-    switch (text[*token]) {
+    switch (text[place]) {
         case '{':
             if constexpr (kChecked) {
                 if (expected->opens == static_cast<std::uint8_t>(Kind::object)) {
                     opening = {starts + expected->type, false, false};
                 } else {
-                    opening = open_other(text, token, *expected, false, doubts);
+                    opening = open_other(*expected, false, doubts);
                 }
             }
             goto open_object;
@@ -362,13 +374,13 @@ object_member: {
 }
 
 object_continue:
-    if (text[*token] == ',') {
-        if (!advance(*token + 1)) [[unlikely]] {
-            goto uncounted;
+    if (text[place] == ',') {
+        if (!advance(place + 1)) [[unlikely]] {
+            return fail(kGivenUp);
         }
         goto object_member;
     }
-    if (text[*token] != '}') [[unlikely]] {
+    if (text[place] != '}') [[unlikely]] {
         return fail("expected ',' or '}'");
     }
     goto close;
@@ -390,27 +402,30 @@ open_array:
         frame->start = starts;
         frame->before = expected;
     }
-    add_node(*token, 0, Kind::array, false);
-    if (!advance(*token + 1)) [[unlikely]] {
-        goto uncounted;
+    add_node(place, 0, Kind::array, false);
+    if (!advance(place + 1)) [[unlikely]] {
+        return fail(kGivenUp);
     }
-    if (text[*token] == ']') {
+    if (text[place] == ']') {
         ++doubts;
         goto close;
     }
 
 array_element:
+    if (!kTokens && index + 2 > room.size()) [[unlikely]] {
+        return fail(kGivenUp);
+    }
     ++frame->count;
     if constexpr (kChecked) {
         expected = frame->before;
     }
-    switch (text[*token]) {
+    switch (text[place]) {
         case '{':
             if constexpr (kChecked) {
                 if (expected->check == Expectation::Check::complex) [[likely]] {
                     opening = {starts + expected->type, false, false};
                 } else {
-                    opening = open_other(text, token, *expected, true, doubts);
+                    opening = open_other(*expected, true, doubts);
                 }
             }
             goto open_object;
@@ -427,19 +442,19 @@ array_element:
     }
 
 array_continue:
-    if (text[*token] == ',') {
-        if (!advance(*token + 1)) [[unlikely]] {
-            goto uncounted;
+    if (text[place] == ',') {
+        if (!advance(place + 1)) [[unlikely]] {
+            return fail(kGivenUp);
         }
         goto array_element;
     }
-    if (text[*token] != ']') [[unlikely]] {
+    if (text[place] != ']') [[unlikely]] {
         return fail("expected ',' or ']'");
     }
 
 close: {
     Node& container = nodes[frame->node];
-    container.end = *token + 1 - space;
+    container.end = place + 1 - space;
     container.next = index;
     container.count = frame->count;
     if constexpr (kChecked) {
@@ -454,8 +469,8 @@ close: {
         suspects_.push_back(frame->node);
     }
     --frame;
-    if (!advance(*token + 1)) [[unlikely]] {
-        goto uncounted;
+    if (!advance(place + 1)) [[unlikely]] {
+        return fail(kGivenUp);
     }
     if (frame < outermost) {
         goto finish;
@@ -467,20 +482,18 @@ close: {
 }
 
 finish:
-    if (token != last) [[unlikely]] {
+    if (place != whole.size()) [[unlikely]] {
         return fail("expected nothing after the value");
+    }
+    if (_mm256_movemask_epi8(seen) != 0 && !simdjson::validate_utf8(text, whole.size())) {
+        return fail("invalid UTF-8");
     }
     node_count_ = index;
     space_count_ = space;
     return {};
 
 wrong_scalar:
-    if constexpr (kSpaced) {
-        return explain_scalar(text, *token);
-    }
-
-uncounted:
-    return fail(kUncounted);
+    return kSpaced ? explain_scalar(text, place) : fail(kGivenUp);
 }
 
 }  // namespace annals::json

@@ -1,4 +1,4 @@
-// Walk: from tokens to nodes.
+// Walk: from a text to nodes.
 //
 // Layer:   codec; used by the parser alone.
 // Spec:    as document.h; for what is checked on the way, codec/schema/expectation.h.
@@ -12,11 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace annals::json {
 
-/// Checks the grammar of a text whose tokens are known, and builds its nodes.
+/// Checks the grammar of a text, which is padded with NUL, and builds its nodes.
+///
+/// A checked walk marks each resource that plainly has the structure FHIR R4 defines as Node::sound. Over a text without white
+/// space it needs no tokens: where it knows which key comes next, it passes over that without searching for its end.
 class Walk {
   public:
     explicit Walk(std::size_t depth_max);
@@ -28,21 +32,25 @@ class Walk {
     /// itself and a comma, a colon or a closing bracket.
     std::size_t nodes_max(std::size_t tokens) const noexcept;
 
+    /// A checked walk over a text without white space that is valid. False, and the text is left to run(), if it isn't so, or
+    /// if something is unusual: it needs more nodes than `nodes` has room for, nests deeper than kJsonDepthMax, or a resource
+    /// doesn't begin with its type.
+    bool run_checked(std::string_view text, std::span<Node> nodes);
+
     /// Returns the first violation of the grammar, or builds the nodes: their offsets are those of the minified text.
     ///
-    /// If `checked`, marks each resource that plainly has the structure FHIR R4 defines as Node::sound.
-    ///
-    /// Requires: `tokens` are followed by the text's size and another number; `nodes` has room for nodes_max();
-    ///           `text` is padded with NUL.
-    Fault run(const char* text, std::span<const std::uint32_t> tokens, bool checked, Node* nodes);
+    /// Requires: `tokens` are those of stage 1, which has found no fault, followed by the text's size and another number;
+    ///           `nodes` has room for nodes_max().
+    Fault run(std::string_view text, std::span<const std::uint32_t> tokens, bool checked,
+              std::span<Node> nodes);
 
-    /// The number of nodes that run() made.
+    /// The number of nodes that were made.
     std::size_t node_count() const noexcept { return node_count_; }
 
     /// White space between the tokens.
     std::size_t space_count() const noexcept { return space_count_; }
 
-    /// True if the text of the last run() nests deeper than kJsonDepthMax.
+    /// True if the text nests deeper than kJsonDepthMax.
     bool is_deep() const noexcept { return deep_; }
 
     /// Objects that may have duplicate keys, inner ones first.
@@ -51,9 +59,15 @@ class Walk {
   private:
     struct Frame;
 
-    /// `kSpaced`: white space is counted; otherwise a text that has some is left to the other walk.
-    template <bool kChecked, bool kSpaced>
-    Fault run(const char* text, std::span<const std::uint32_t> tokens, Node* nodes);
+    /// What a walk goes by. Only one that counts white space says what is wrong; the others give up.
+    enum class Mode : std::uint8_t {
+        direct,   ///< a text without white space
+        compact,  ///< the tokens of a text without white space
+        spaced,   ///< tokens, and the white space between them
+    };
+
+    template <bool kChecked, Mode kMode>
+    Fault run(std::string_view whole, std::span<const std::uint32_t> tokens, std::span<Node> room);
 
     std::vector<Frame> frames_;
     std::size_t depth_max_ = 0;  // of this walk

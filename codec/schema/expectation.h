@@ -113,13 +113,13 @@ inline std::uint64_t low_bytes(const char* at) noexcept {
     return low(at) | low(at + 32) << 32;
 }
 
-/// Whether a string of those bytes, without escapes, needs no further check; `kind` is the kind to compare with.
-/// Requires: 64 readable bytes.
-inline bool is_settled(const Expectation& expected, std::uint8_t kind, const char* at,
+/// Whether a string of `size` bytes, without escapes, needs no further check. `kind`: the kind to compare with; `low`:
+/// low_bytes() of the string, whatever comes behind it.
+inline bool is_settled(const Expectation& expected, std::uint8_t kind, std::uint64_t low,
                        std::uint32_t size) noexcept {
-    const std::uint64_t low = _bzhi_u64(low_bytes(at), size & expected.space_mask);
     return ((kind ^ static_cast<unsigned>(json::Kind::string)) |
-            (std::uint64_t{size - 1} >> expected.size_bits) | low) == 0;
+            (std::uint64_t{size - 1} >> expected.size_bits) |
+            _bzhi_u64(low, size & expected.space_mask)) == 0;
 }
 
 }  // namespace annals::schema

@@ -35,6 +35,8 @@ class CheckedParse : public ::testing::Test {
         return !document && document.error().detail.ends_with("the object has this key already");
     }
 
+    Parser& parser() { return parser_; }
+
   private:
     Parser parser_;
 };
@@ -176,6 +178,50 @@ TEST_F(CheckedParse, LooksForTheResourceTypeOnlySoFar) {
     }
     EXPECT_FALSE(settles(R"({"extension":[)" + extensions + R"(],"resourceType":"Patient"})"));
     EXPECT_TRUE(settles(R"({"resourceType":"Patient","extension":[)" + extensions + "]}"));
+}
+
+TEST_F(CheckedParse, FindsTheEndsOfStringsOfEverySize) {
+    using namespace std::string_view_literals;
+    for (std::size_t size = 0; size <= 100; ++size) {
+        for (const std::string_view special :
+             {""sv, " "sv, "\\n"sv, "\\\""sv, "\\\\"sv, "\\u00e9"sv, "\\u0001"sv, "\\ud800"sv,
+              "\\"sv, "\t"sv, "\0"sv, "\x7f"sv, "\u00e9"sv, "\xff"sv}) {
+            for (const std::size_t place : {std::size_t{0}, size / 2, size}) {
+                const std::string content = std::string(size, 'a').insert(place, special);
+                const std::string text = R"({"resourceType":"Patient","language":")" + content +
+                                         R"(","name":[{"text":")" + content +
+                                         R"(","family":"b"}],")" + content + R"(":1})";
+                EXPECT_EQ(test::disagreement_with_checked_parse(parser(), text), "") << text;
+                EXPECT_EQ(test::disagreement_with_checked_parse(parser(),
+                                                                text.substr(0, text.size() / 2)),
+                          "")
+                    << text;
+            }
+        }
+    }
+}
+
+TEST_F(CheckedParse, SettlesTextsOfUnusualShape) {
+    std::string numbers = "1";
+    for (int i = 0; i < 10'000; ++i) {
+        numbers += ",1";
+    }
+    // Beside the numbers, which need a node for every two bytes, and what is nested too deeply for a resource.
+    const std::string patient = R"({"resourceType":"Patient","active":true})";
+    for (const std::string& odd :
+         {"[" + numbers + "]", std::string(100, '[') + std::string(100, ']')}) {
+        const std::string text = R"({"resourceType":"Bundle","type":"batch","odd":)" + odd +
+                                 R"(,"entry":[{"resource":)" + patient + "}]}";
+        json::Parser wide(kJsonWrappedDepthMax);
+        EXPECT_EQ(test::disagreement_with_checked_parse(wide, text), "");
+        const Result<Document> document = wide.parse_resource(text);
+        ASSERT_TRUE(document);
+        EXPECT_FALSE(document->root().node().sound);
+        const Value entry = *document->root()["entry"].elements().begin();
+        EXPECT_TRUE(entry["resource"].node().sound);
+    }
+    EXPECT_TRUE(settles(
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"resource":{"id":"a","resourceType":"Patient"}}]})"));
 }
 
 TEST_F(CheckedParse, FindsEveryRepeatedKey) {

@@ -2,6 +2,8 @@
 
 #include "codec/schema/structure.h"
 
+#include <string>
+
 namespace annals::test {
 
 namespace {
@@ -33,6 +35,17 @@ std::string_view disagreement_with_checked_parse(json::Parser& parser, std::stri
             !schema::check_structure(json::Value(*plain, i),
                                      {.allow_unknown_elements = false, .as_stored = true})) {
             return "what was found sound has faults";
+        }
+    }
+    // White space before a text has it parsed from its tokens.
+    const auto from_tokens = parser.parse_resource(" " + std::string(text));
+    if (!from_tokens || from_tokens->nodes().size() != nodes.size()) {
+        return "its tokens make other nodes";
+    }
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const json::Node& other = from_tokens->nodes()[i];
+        if (!same(nodes[i], other) || nodes[i].sound != other.sound) {
+            return "its tokens make another node";
         }
     }
     return "";
