@@ -42,6 +42,17 @@ struct SealedSegment {
         fs.set_content(path, bytes);
     }
 
+    /// Lets the index have a version in it, at position 1.
+    void add_version() {
+        index.add({.key = hash128("a", 7),
+                   .type = type_of("Patient"),
+                   .position = {1},
+                   .version = {1},
+                   .instant = {1},
+                   .location = {.segment = *table.slot_of(1), .offset = kSegmentHeaderBytes}});
+        index.publish({1});
+    }
+
     static constexpr std::uint64_t kMebibyte = 1 << 20;
 
     test::SimFileSystem fs;
@@ -71,14 +82,7 @@ TEST(CompactionSteps, DoesNothingMoreOnceItHasEnded) {
 
 TEST(CompactionSteps, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
     SealedSegment sealed;
-    sealed.index.add(
-        {.key = hash128("a", 7),
-         .type = type_of("Patient"),
-         .position = {1},
-         .version = {1},
-         .instant = {1},
-         .location = {.segment = *sealed.table.slot_of(1), .offset = kSegmentHeaderBytes}});
-    sealed.index.publish({1});
+    sealed.add_version();
     Compaction compaction(sealed.log, sealed.eraser,
                           {.enabled = false, .after = std::chrono::hours(1), .clock = {}});
     const auto begun = compaction.step();
@@ -103,6 +107,32 @@ TEST(CompactionSteps, DoesNotBeginAgainAtOnceWhatAnErasureEnded) {
     }
     EXPECT_FALSE(*asked.step()) << "who asks does not wait for ever";
     EXPECT_FALSE(asked.progress().running);
+}
+
+TEST(CompactionSteps, BeginsAgainOnceTheDelayAfterAnErasureHasPassed) {
+    SealedSegment sealed;
+    sealed.add_version();
+    Compaction compaction(sealed.log, sealed.eraser, {.enabled = false, .after = {}, .clock = {}});
+    ASSERT_TRUE(*compaction.step());
+    const Position erased[] = {{1}};
+    compaction.erasing(erased);
+    ASSERT_FALSE(sealed.fs.exists("/data/segments/compact.tmp"));
+    EXPECT_TRUE(*compaction.step());
+    EXPECT_TRUE(sealed.fs.exists("/data/segments/compact.tmp"));
+}
+
+TEST(CompactionSteps, BeginsAgainWithASegmentFromWhichMoreWasErasedSince) {
+    SealedSegment sealed;
+    Compaction compaction(sealed.log, sealed.eraser, {});
+    for (std::uint64_t done = 1; done <= 2; ++done) {
+        sealed.eraser.set_dead_bytes(1, SealedSegment::kMebibyte);
+        Result<bool> more = true;
+        while (more && *more) {
+            more = compaction.step();
+        }
+        ASSERT_TRUE(more) << more.error().detail;
+        EXPECT_EQ(compaction.progress().segments_done, done);
+    }
 }
 
 TEST(CompactionSteps, PacksSegmentsAlsoWhileTheClockIsFarBehindTheirCommits) {

@@ -335,6 +335,35 @@ TEST(Verify, TakesNoWantOfDescriptorsForDamage) {
     EXPECT_GE(refused, 3U) << "a segment, the manifest of the search index, a run";
 }
 
+TEST(Verify, TakesNothingForDamageThatOnlyRefersToWhatIsDamaged) {
+    test::SimFileSystem fs;
+    {
+        const auto store = *Store::open(fs, "/data", {});
+        test::put(*store, "Patient", "erased", "the version");
+        CommitBuilder builder;
+        builder.erase("Patient", "erased");
+        commit_and_wait(*store, builder);
+        ASSERT_TRUE(store->wait_erased(store->last_ticket()));
+        test::put(*store, "Patient", "last", "x");
+        ASSERT_TRUE(store->close());
+    }
+    const std::string path = "/data/segments/0000000001.seg";
+    const std::string whole = fs.content(path);
+    const std::size_t version = whole.find("Patienterased");
+    const std::size_t erase = whole.find("Patienterased", version + 1);
+    ASSERT_NE(erase, std::string::npos);
+    // Without the version, the erase refers to nothing; without the erase, nothing explains that the version has no body.
+    for (const std::size_t at : {version, erase}) {
+        std::string bytes = whole;
+        bytes[at] ^= 1;
+        fs.set_content(path, bytes);
+        const auto report = verify(fs, "/data");
+        ASSERT_TRUE(report);
+        ASSERT_EQ(report->damages.size(), 1U) << report->damages.back().reason;
+        EXPECT_EQ(report->damages[0].offset, at - kRecordHeaderBytes);
+    }
+}
+
 TEST(Verify, MissesNoMoreThanThePageThatCannotBeRead) {
     test::SimFileSystem fs;
     {
