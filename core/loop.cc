@@ -153,6 +153,13 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
         co_return settled;
     }
     Result<void> erased = co_await erased_->wait(ticket, nullptr);
+    if (const auto why = erased_->why_newest_failed();
+        ticket.value == 0 && why && *why != Errc::corrupt) {
+        // The request may repeat one that failed. What a damaged record has stays, whoever asks.
+        erased = Error{*why,
+                       "nothing of it can be read, but bytes of what was erased before could not "
+                       "be removed from the disk yet"};
+    }
     if (!erased) {
         // For such a status tell_failure() would give a general text, which says that nothing was written; that would be wrong
         // here.

@@ -66,6 +66,16 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
     return deletion;
 }
 
+/// Whether the answer may say that there was nothing to delete: with hard_delete that promises that no byte of it is left.
+asio::awaitable<Result<void>> check_nothing_to_delete(const Service& service,
+                                                      const Request& request) {
+    Result<void> lasts = check_nothing_to_write(service);
+    if (lasts && service.config().hard_delete) {
+        lasts = co_await request.loop->erased_ticket({});
+    }
+    co_return lasts;
+}
+
 /// A resource to be deleted, and its current version.
 struct Doomed {
     std::string_view id;
@@ -210,8 +220,9 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             if (deletion.refusal) {
                 co_return *deletion.refusal;
             }
-            if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
-                co_return std::move(lasts.error());
+            const Result<void> lasts = co_await check_nothing_to_delete(service, request);
+            if (!lasts) {
+                co_return lasts.error();
             }
             Response response = answer_done(
                 request, [&] { return describe_no_deletion(target.type, target.id, *head); });
@@ -343,8 +354,9 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return matches.error();
         }
         if (matches->found.empty()) {
-            if (Result<void> lasts = check_nothing_to_write(service); !lasts) {
-                co_return std::move(lasts.error());
+            const Result<void> lasts = co_await check_nothing_to_delete(service, request);
+            if (!lasts) {
+                co_return lasts.error();
             }
             co_return answer_done(request, [] { return kNothingMatched; });
         }

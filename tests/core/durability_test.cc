@@ -115,6 +115,37 @@ TEST_F(Durability, SaysOfAnErasureWhoseBytesAreStillThereThatItIsDone) {
     EXPECT_EQ(send("GET", "/Patient/1").status, 404);
 }
 
+TEST_F(Durability, SaysOfNoRepeatedErasureThatItIsDoneBeforeItsBytesAreGone) {
+    core::Config config;
+    config.hard_delete = true;
+    config.delete_absent = 204;
+    restart(config);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("2"), 201);
+    ASSERT_EQ(put_patient("2"), 200);
+    disk_->set_space(0);
+    const std::pair<const char*, const char*> erasures[] = {{"DELETE", "/Patient/1"},
+                                                            {"DELETE", "/Patient?_id=1"},
+                                                            {"DELETE", "/Patient/2/_history"},
+                                                            {"POST", "/Patient/2/$purge-history"}};
+    for (int repeated = 0; repeated < 2; ++repeated) {
+        for (const auto& [method, target] : erasures) {
+            const Answer told = send(method, target);
+            EXPECT_EQ(told.status, 503) << target;
+            EXPECT_TRUE(told.says(R"("code":"no-store")")) << target;
+        }
+    }
+    disk_->set_space({});
+    for (const auto& [method, target] : erasures) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        int status = 503;
+        while (status == 503 && std::chrono::steady_clock::now() < deadline) {
+            status = send(method, target).status;
+        }
+        EXPECT_EQ(status, method == std::string_view("POST") ? 200 : 204) << target;
+    }
+}
+
 TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {
     const std::string body = patient_with("", {{"mrn", "7"}});
     const ServiceFixture::Headers headers = {{"If-None-Exist", "identifier=mrn|7"}};
