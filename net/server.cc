@@ -27,8 +27,12 @@ namespace annals::net {
 
 namespace {
 
-/// How many sockets are accepted before the loop's other work gets its turn.
+/// How many sockets are accepted before the loop's other work gets its turn, and how many may be on their way to other loops:
+/// these count towards no limit of connections yet.
 constexpr int kAcceptsPerTurn = 64;
+
+/// The pause in accepting while so many are on their way.
+constexpr std::chrono::milliseconds kHandoverPause{1};
 
 /// The same for the last time: as many as can be waiting.
 constexpr int kAcceptsAtLast = asio::socket_base::max_listen_connections;
@@ -219,7 +223,13 @@ asio::awaitable<void> Server::Impl::accept() {
         if (std::get<0>(waited)) {
             break;  // closed
         }
-        const int refused = accept_some(kAcceptsPerTurn);
+        const int on_their_way = static_cast<int>(handed_over.load());
+        if (on_their_way >= kAcceptsPerTurn) {
+            pause.expires_after(kHandoverPause);
+            co_await pause.async_wait(use_tuple);
+            continue;
+        }
+        const int refused = accept_some(kAcceptsPerTurn - on_their_way);
         if (refused == 0) {
             continue;
         }

@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "tests/support/child_process.h"
 #include "tests/support/files.h"
+#include "tests/support/http_exchange.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <limits>
 #include <sstream>
@@ -377,6 +379,38 @@ TEST(Serve, NeedsNoRoomForPendingSignals) {
     EXPECT_NE(url_when_ready(server), "") << server.errors();
     server.kill(SIGTERM);
     EXPECT_EQ(server.wait(seconds(20)), 0) << server.errors();
+}
+
+TEST(Serve, LeavesDescriptorsToFilesHoweverManyConnect) {
+    const TemporaryDirectory directory;
+    const char* const script = "ulimit -n 500; exec \"$@\" --set threads=2";
+    test::ChildProcess server("/bin/sh", served_by_shell(script, directory));
+    const auto url = tools::parse_server_url(url_when_ready(server));
+    ASSERT_TRUE(url) << server.errors();
+    EXPECT_THAT(server.errors(),
+                testing::HasSubstr("limits.max_connections: with 500 file descriptors in total, "
+                                   "250 connections are accepted"));
+    tools::HttpClient client(*url);
+    const auto ask = [&](const std::string& method, const std::string& target) {
+        tools::HttpRequest request;
+        request.method = method;
+        request.target = target;
+        const auto reply = client.send(request);
+        return reply ? reply->status : 0;
+    };
+    ASSERT_EQ(ask("GET", "/fhir/Patient"), 200);
+    const auto port = static_cast<std::uint16_t>(std::stoi(url->port));
+    std::deque<test::Connection> silent;
+    for (int i = 0; i < 600; ++i) {
+        silent.emplace_back(port);
+    }
+    EXPECT_EQ(test::exchange(port, "GET", "/healthz").status, 200);
+    int status = ask("POST", "/fhir/$backup?to=b");
+    while (status == 202) {
+        status = ask("GET", "/fhir/$backup");
+    }
+    EXPECT_EQ(status, 200) << server.errors();
+    EXPECT_THAT(server.errors(), testing::Not(testing::HasSubstr("cannot accept")));
 }
 
 TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
