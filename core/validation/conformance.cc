@@ -47,6 +47,9 @@ void check_profile(Context& context, const Frame& frame, const Spot& spot, std::
         return;
     }
     const Result<std::shared_ptr<const Profile>> profile = Profile::load(context, url);
+    if (!profile && profile.error().code == Errc::too_costly) {
+        return;  // that the steps ran out has been told
+    }
     if (!profile) {
         context.tell(unknown, profile.error().code == Errc::not_found ? "not-found" : "structure",
                      spot, fmt::format("Not checked against {}: {}", url, profile.error().detail));

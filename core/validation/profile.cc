@@ -98,6 +98,7 @@ Definition find_profile(const Source& source, std::string_view canonical) {
 }
 
 constexpr std::size_t kProfilesMax = 512;  // kept per thread
+constexpr std::uint64_t kNamesPerStep = 12;
 
 }  // namespace
 
@@ -180,8 +181,9 @@ Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Defini
         return Error{Errc::not_found,
                      fmt::format("What {} is derived from is not known: {}", profile->url_, base)};
     }
-    profile->overlay(elements);
-    context.spend(profile->nodes_.size() + profile->names_compared_ / 16);
+    if (!profile->overlay(context, elements) || !context.spend(profile->nodes_.size())) {
+        return Error{Errc::too_costly, fmt::format("{} takes too many steps", profile->url_)};
+    }
     return std::shared_ptr<const Profile>(std::move(profile));
 }
 
@@ -345,7 +347,11 @@ std::uint32_t Profile::place_by_path(std::string_view path, std::string_view sli
     return at;
 }
 
-void Profile::overlay(json::Value elements) {
+bool Profile::spend(Context& context) {
+    return context.spend(1 + std::exchange(names_compared_, 0) / kNamesPerStep);
+}
+
+bool Profile::overlay(Context& context, json::Value elements) {
     std::vector<Above> above;
     for (const json::Value element : elements.elements()) {
         const std::string path = element["path"].string();
@@ -372,19 +378,27 @@ void Profile::overlay(json::Value elements) {
         }
         apply(nodes_[at], element, depth == 1);
         above.push_back({path, at});
+        if (!spend(context)) {
+            return false;
+        }
     }
-    link_slices();
+    return link_slices(context);
 }
 
-void Profile::link_slices() {
+bool Profile::link_slices(Context& context) {
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
         for (const std::uint32_t slice : nodes_[i].slices) {
             link_children(slice, i);
+            if (!spend(context)) {
+                return false;
+            }
         }
     }
+    return true;
 }
 
 void Profile::link_children(std::uint32_t node, std::uint32_t plain) {
+    names_compared_ += nodes_[node].children.size() * nodes_[plain].children.size();
     for (const std::uint32_t child : nodes_[node].children) {
         const auto same =
             std::ranges::find(nodes_[plain].children, nodes_[child].name,
@@ -393,6 +407,7 @@ void Profile::link_children(std::uint32_t node, std::uint32_t plain) {
             continue;
         }
         nodes_[child].plain = *same;
+        names_compared_ += nodes_[child].slices.size() * nodes_[*same].slices.size();
         for (const std::uint32_t slice : nodes_[child].slices) {
             const auto like =
                 std::ranges::find(nodes_[*same].slices, nodes_[slice].slice,

@@ -90,7 +90,8 @@ class Profile {
     static Result<std::shared_ptr<const Profile>> find_or_compile(Context& context,
                                                                   std::string_view url);
 
-    void overlay(json::Value elements);
+    /// False if the steps ran out before the end.
+    bool overlay(Context& context, json::Value elements);
 
     /// The node at `path`, for definitions whose ids don't show the nesting. `above`: the elements before it; those that it
     /// isn't inside of are removed.
@@ -98,9 +99,12 @@ class Profile {
                                 std::vector<Above>& above);
 
     void apply(Node& node, json::Value element, bool is_root);
+
+    /// Spends a step, and what names_compared_ counts; false if none are left.
+    bool spend(Context& context);
     std::uint32_t child_of(std::uint32_t parent, std::string_view name, std::string_view slice);
     std::uint32_t slice_of(std::uint32_t node, std::string_view slice);
-    void link_slices();
+    bool link_slices(Context& context);
     void link_children(std::uint32_t node, std::uint32_t plain);
 
     std::string url_;
@@ -118,7 +122,8 @@ class Profile {
     std::vector<Part> parts_;
     std::vector<Node> nodes_;
     std::vector<std::string> faults_;
-    std::uint64_t names_compared_ = 0;  ///< while making it, to find elements among siblings
+    std::uint64_t names_compared_ =
+        0;  ///< since steps were last spent on it, to find elements among siblings
 };
 
 /// Profiles of Quantity that R4 lists as types.
