@@ -72,6 +72,7 @@ class Search {
             cursor_.reset();
             read = read_request();
         }
+        held_.clear();
         if (!read) {
             co_return std::move(read.error());
         }
@@ -123,18 +124,21 @@ class Search {
     // thread, is done on this one. Errors: overloaded: nobody waits for the result any more.
     asio::awaitable<Result<void>> take_apart_elsewhere() {
         puts_off_ = false;
-        Result<void> done = co_await service_.definitions().worker().run(
+        auto made = co_await service_.definitions().worker().make<Held>(
             *request_.loop, [work = std::exchange(put_off_, {}).work, &service = service_,
                              at = snapshot_->position()] {
                 search::Snapshot snapshot(service.store(), at);
                 const search::SnapshotResources stored(snapshot, service.definitions().carried());
+                Held held;
                 for (const auto& one : work) {
-                    one(stored);
+                    held.push_back(one(stored));
                 }
+                return held;
             });
-        if (!done && request_.loop->given_up()) {
-            co_return done;
+        if (!made && request_.loop->given_up()) {
+            co_return std::move(made.error());
         }
+        held_ = made ? *std::move(made) : Held();
         co_return Result<void>();
     }
 
@@ -425,7 +429,10 @@ class Search {
     Turns turns_;
     std::vector<Position> unread_;  // resources named by the request, only on the device
     int times_read_ = 0;
+    using Held = std::vector<std::shared_ptr<const void>>;
+
     search::PutOff put_off_;  // on resources named by the request that take long
+    Held held_;               // what was made of them, so that reading the request finds it
     bool puts_off_ = true;
     std::optional<Cursor> cursor_;
     std::optional<Position> as_of_;

@@ -24,10 +24,12 @@ using StoredDocument = std::shared_ptr<const json::Document>;
 class StoredResources;
 
 /// Work that reading a query leaves to another thread: value sets and code systems that take long to process. The
-/// results are cached, so that the query can be read without delay afterwards.
+/// results are cached while what the work returns is held, so that the query can be read without delay afterwards.
 struct PutOff {
+    using Work = std::function<std::shared_ptr<const void>(const StoredResources&)>;
+
     bool large = false;  ///< a resource that takes long to parse was needed and was an error
-    std::vector<std::function<void(const StoredResources&)>> work;
+    std::vector<Work> work;
 };
 
 class StoredResources {

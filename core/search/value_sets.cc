@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace annals::core::search {
@@ -89,12 +90,18 @@ struct Look {
     terminology::Session session;
 };
 
+/// What the work that was put off returns.
+template <typename T>
+std::shared_ptr<const void> held(const Result<std::shared_ptr<const T>>& made) {
+    return made ? *made : nullptr;
+}
+
 Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
                       bool upwards) {
     Look look(stored);
-    const auto again = [system = std::string(system), code = std::string(code),
-                        upwards](const StoredResources& elsewhere) {
-        static_cast<void>(reached(elsewhere, system, code, upwards));
+    const auto again = [system = std::string(system)](const StoredResources& elsewhere) {
+        Look there(elsewhere);
+        return held(there.session.code_system(system, {}));
     };
     const auto content = look.session.code_system(system, {});
     if (!content) {
@@ -132,7 +139,10 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
 Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     Look look(stored);
     const auto again = [name = std::string(name)](const StoredResources& elsewhere) {
+        Look there(elsewhere);
+        const auto made = there.session.value_set(name);
         static_cast<void>(expand(elsewhere, name));
+        return held(made);
     };
     const auto value_set = look.session.value_set(name);
     if (!value_set) {
@@ -152,11 +162,18 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     }
     Expansion expansion;
     expansion.codes.reserve((*made)->entries.size());
+    std::size_t bytes = 0;
     for (const auto& entry : (*made)->entries) {
-        if (!entry.is_abstract || entry.number) {
-            expansion.codes.push_back(
-                {(*made)->systems[entry.system].url, std::string(entry.code)});
+        if (entry.is_abstract && !entry.number) {
+            continue;
         }
+        const std::string& system = (*made)->systems[entry.system].url;
+        bytes += system.size() + entry.code.size();
+        if (bytes > kExpansionBytesMax) {
+            return Error{Errc::too_costly,
+                         fmt::format("codes of more than {} bytes", kExpansionBytesMax)};
+        }
+        expansion.codes.push_back({system, std::string(entry.code)});
     }
     sort_unique(expansion.codes);
     expansion.systems = (*made)->open_systems;

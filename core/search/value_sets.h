@@ -31,6 +31,9 @@ struct Expansion {
 /// At most this many codes are searched for with `:in`, `:above` and `:below`.
 inline constexpr std::size_t kExpansionMax = 20'000;
 
+/// And at most this many bytes of them, each with the url of its system, with `:in`.
+inline constexpr std::size_t kExpansionBytesMax = 16 << 20;
+
 /// Expands the value set `name`: a canonical URL with or without |version, or ValueSet/id. The stored one or, if there
 /// is none, one of stored.others().
 ///

@@ -35,8 +35,8 @@ inline std::string_view characters_of(json::Value string, std::deque<std::string
     return string.node().escaped ? texts.emplace_back(string.string()) : string.raw_string();
 }
 
-/// Keeps what was made from each definition; the least recently used goes first. A definition is an immutable version, so
-/// nothing kept becomes wrong.
+/// Keeps what was made from each definition; the least recently used goes first. What is too large to be kept is found as long
+/// as others hold it. A definition is an immutable version, so nothing kept becomes wrong. Requires: a T holds its definition.
 template <typename T>
 class Kept {
   public:
@@ -47,7 +47,8 @@ class Kept {
         const std::lock_guard lock(mutex_);
         const auto found = by_document_.find(definition.get());
         if (found == by_document_.end()) {
-            return nullptr;
+            const auto large = large_.find(definition.get());
+            return large == large_.end() ? nullptr : large->second.lock();
         }
         entries_.splice(entries_.begin(), entries_, found->second);
         return found->second->made;
@@ -62,8 +63,10 @@ class Kept {
         for (const Definition& document : documents) {
             all += bytes_of(*document);
         }
-        if (bytes > bytes_max_ / 2 || all > bytes_max_) {
-            return;  // It would displace all others.
+        if (bytes > bytes_max_ / 2 || all > bytes_max_) {  // It would displace all others.
+            std::erase_if(large_, [](const auto& one) { return one.second.expired(); });
+            large_.insert_or_assign(definition.get(), made);
+            return;
         }
         if (const auto old = by_document_.find(definition.get()); old != by_document_.end()) {
             drop(old->second);
@@ -104,10 +107,11 @@ class Kept {
 
     const std::size_t bytes_max_;
     std::mutex mutex_;
-    std::list<Entry> entries_;                                        // guarded by mutex_
-    std::unordered_map<const json::Document*, Place> by_document_;    // guarded by mutex_
-    std::unordered_map<const json::Document*, std::size_t> holders_;  // guarded by mutex_
-    std::size_t bytes_ = 0;                                           // guarded by mutex_
+    std::list<Entry> entries_;                                                 // guarded by mutex_
+    std::unordered_map<const json::Document*, Place> by_document_;             // guarded by mutex_
+    std::unordered_map<const json::Document*, std::size_t> holders_;           // guarded by mutex_
+    std::unordered_map<const json::Document*, std::weak_ptr<const T>> large_;  // guarded by mutex_
+    std::size_t bytes_ = 0;                                                    // guarded by mutex_
 };
 
 }  // namespace annals::terminology

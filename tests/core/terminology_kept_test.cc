@@ -43,6 +43,13 @@ TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
     kept.keep(huge, std::make_shared<const int>(0), 10, {huge});
     EXPECT_EQ(kept.find(huge), nullptr);
     EXPECT_NE(kept.find(keys.back()), nullptr);
+
+    // But it is found by whoever made it, and by others meanwhile.
+    auto made = std::make_shared<const int>(1);
+    kept.keep(huge, made, 10, {huge});
+    EXPECT_EQ(kept.find(huge), made);
+    made.reset();
+    EXPECT_EQ(kept.find(huge), nullptr);
 }
 
 }  // namespace

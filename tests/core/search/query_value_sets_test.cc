@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::core::search {
 namespace {
@@ -71,6 +72,29 @@ TEST(ValueSetQuery, LooksIntoStoredValueSetsAndCodeSystems) {
             "here"},
            {"code:in=http://v/loop",
             "invalid: search parameter 'code:in': The value set http://v/loop includes itself"}});
+}
+
+TEST(ValueSetQuery, TakesNoMoreBytesOfCodesThanItMay) {
+    // Each code repeats its system.
+    const std::string system = "http://s/" + std::string(200'000, 'x');
+    std::string codes = R"({"code":"c0"})";
+    for (int i = 1; i < 100; ++i) {
+        codes += fmt::format(R"(,{{"code":"c{}"}})", i);
+    }
+    Corpus corpus;
+    for (const auto& [id, concepts] :
+         {std::pair("many", codes), std::pair("one", std::string(R"({"code":"c1"})"))}) {
+        corpus.add(fmt::format(R"({{"resourceType":"ValueSet","id":"{0}","url":"http://v/{0}",)"
+                               R"("compose":{{"include":[{{"system":"{1}","concept":[{2}]}}]}}}})",
+                               id, system, concepts));
+    }
+    corpus.add(fmt::format(R"({{"resourceType":"Observation","id":"o","status":"final",)"
+                           R"("code":{{"coding":[{{"system":"{}","code":"c1"}}]}}}})",
+                           system));
+    check(corpus, "Observation",
+          {{"code:in=http://v/one", "o"},
+           {"code:in=http://v/many",
+            "too-costly: search parameter 'code:in': codes of more than 16777216 bytes"}});
 }
 
 TEST(ValueSetQuery, FindsAnyCodeOfASystemThatIsNotHereAndThatAValueSetHasAllOf) {
