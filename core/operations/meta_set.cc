@@ -172,11 +172,15 @@ Result<void> MetaUnion::add(json::Value meta) {
             if (element.is(json::Kind::null)) {
                 continue;
             }
-            size_ += sets_[i].try_emplace(key_of(element, kSets[i].codings), element.raw()).second;
-            if (size_ > kMetaUnionMax) {
+            if (sets_[i].try_emplace(key_of(element, kSets[i].codings), element.raw()).second) {
+                ++size_;
+                bytes_ += element.raw().size();
+            }
+            if (size_ > kMetaUnionMax || bytes_ > kMetaUnionBytesMax) {
                 return Error{Errc::too_costly,
-                             fmt::format("More than {} profiles, tags and labels are in use",
-                                         kMetaUnionMax)};
+                             fmt::format("More than {} profiles, tags and labels are in use, or "
+                                         "their size is more than {} bytes",
+                                         kMetaUnionMax, kMetaUnionBytesMax)};
             }
         }
     }

@@ -21,6 +21,7 @@ namespace annals::core {
 
 inline constexpr std::size_t kMetaChangeMax = 10'000;  ///< profiles, tags or labels in a change
 inline constexpr std::size_t kMetaUnionMax = 10'000;   ///< different ones in a union
+inline constexpr std::size_t kMetaUnionBytesMax = 16 << 20;
 
 enum class MetaChange : std::uint8_t { add, remove };
 
@@ -33,7 +34,7 @@ Result<std::optional<std::string>> change_meta(json::Value meta, json::Value cha
 /// The union of several.
 class MetaUnion {
   public:
-    /// Errors: too_costly (more than kMetaUnionMax different values).
+    /// Errors: too_costly (more than kMetaUnionMax different values, or kMetaUnionBytesMax).
     Result<void> add(json::Value meta);
 
     /// A Meta with all values, ordered by URL, system and code.
@@ -42,7 +43,8 @@ class MetaUnion {
   private:
     // Profiles, security labels and tags: key to JSON.
     std::array<std::map<std::string, std::string>, 3> sets_;
-    std::size_t size_ = 0;  ///< of all of them
+    std::size_t size_ = 0;   ///< of all of them
+    std::size_t bytes_ = 0;  ///< of their JSON
 };
 
 }  // namespace annals::core

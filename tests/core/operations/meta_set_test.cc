@@ -154,6 +154,23 @@ TEST(MetaSet, BoundsAUnion) {
     EXPECT_EQ(refused.error().code, Errc::too_costly);
 }
 
+TEST(MetaSet, BoundsTheSizeOfAUnion) {
+    MetaUnion all;
+    const auto add = [&](char code) {
+        json::Parser parser;
+        const auto document =
+            parser.parse(R"({"tag":[{"code":")" + std::string(1, code) + R"(","display":")" +
+                         std::string(kMetaUnionBytesMax / 3, 'x') + R"("}]})");
+        return all.add(document->root());
+    };
+    EXPECT_TRUE(add('a'));
+    EXPECT_TRUE(add('b'));
+    EXPECT_TRUE(add('b'));
+    const Result<void> refused = add('c');
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::too_costly);
+}
+
 TEST(MetaSet, BoundsAChange) {
     const auto tags = [](std::size_t count) {
         std::string meta = R"({"tag":[)";
