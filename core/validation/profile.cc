@@ -3,6 +3,7 @@
 #include "core/base/parts.h"
 #include "core/base/text.h"
 #include "core/canonical.h"
+#include "core/terminology/kept.h"
 
 #include <fmt/format.h>
 
@@ -97,7 +98,10 @@ Definition find_profile(const Source& source, std::string_view canonical) {
     return find_definition(source, "StructureDefinition", url, version);
 }
 
-constexpr std::size_t kProfilesMax = 512;  // kept per thread
+// Kept per thread.
+constexpr std::size_t kProfilesMax = 512;
+constexpr std::size_t kProfileBytesMax = 256 << 20;
+
 constexpr std::uint64_t kNamesPerStep = 12;
 
 }  // namespace
@@ -120,6 +124,7 @@ Result<std::shared_ptr<const Profile>> Profile::find_or_compile(Context& context
                                                                 std::string_view url) {
     // Cached profiles; each holds its documents, so that no other can get their addresses.
     thread_local std::unordered_map<const json::Document*, std::shared_ptr<const Profile>> kept;
+    thread_local std::size_t kept_bytes = 0;
     const Definition definition = find_profile(context.source, url);
     if (!definition) {
         return Error{Errc::not_found, fmt::format("{} is not known", url)};
@@ -130,11 +135,22 @@ Result<std::shared_ptr<const Profile>> Profile::find_or_compile(Context& context
     }
     ANNALS_TRY(std::shared_ptr<const Profile> made,
                compile(context, definition, definition->root()));
-    if (kept.size() >= kProfilesMax) {
+    // One that is made again, because what it is derived from has changed, is counted again.
+    kept_bytes += made->bytes();
+    if (kept.size() >= kProfilesMax || kept_bytes > kProfileBytesMax) {
         kept.clear();
+        kept_bytes = made->bytes();
     }
     kept[definition.get()] = made;
     return made;
+}
+
+std::size_t Profile::bytes() const {
+    std::size_t bytes = nodes_.size() * sizeof(Node);
+    for (const Part& part : parts_) {
+        bytes += terminology::bytes_of(*part.definition);
+    }
+    return bytes;
 }
 
 Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Definition definition,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -273,6 +274,26 @@ TEST(Validation, StopsMakingAProfileWhereTheStepsRunOut) {
         return std::clock() - begin;
     };
     EXPECT_LT(5 * time(100'000), time(5'000'000));
+}
+
+TEST(Validation, KeepsProfilesOfBoundedSize) {
+    // Each of 512 used to be kept with its definition, whatever its size.
+    constexpr std::size_t kBytes = 16 << 20;
+    constexpr int kMoreThanKept = 18;
+    const std::string element = R"({"id":"Patient.name","path":"Patient.name","definition":")" +
+                                std::string(kBytes, 'x') + R"("})";
+    TextSource source;
+    std::weak_ptr<const json::Document> first;
+    for (int i = 0; i < kMoreThanKept; ++i) {
+        source.add(profile_of("Patient", element));
+        EXPECT_EQ(issues(R"({"resourceType":"Patient"})", source, by_profile()), "");
+        if (i == 0) {
+            first = *source.find("StructureDefinition", "http://x.org/p", "");
+        } else if (i == 1) {
+            EXPECT_FALSE(first.expired());
+        }
+    }
+    EXPECT_TRUE(first.expired());
 }
 
 TEST(Validation, CountsTheLengthOfTheBaseOfRelativeReferences) {
