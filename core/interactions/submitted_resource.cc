@@ -122,7 +122,11 @@ Result<json::Document> parse_planned(const json::BodyPlan& plan) {
     for (const json::Run& run : plan.runs()) {
         body += run.text;
     }
-    return thread_parser().parse(body);
+    Result<json::Document> parsed = thread_parser().parse(body);
+    if (body.size() > kRecycledBytesMax) {
+        std::string().swap(body);  // an empty one assigned would keep it
+    }
+    return parsed;
 }
 
 Result<void> check_type(json::Value resource, const Result<json::ResourceFacts>& facts, TypeId type,

@@ -20,6 +20,7 @@ using Action = EntryDecision::Action;
 using Status = storage::Submission::Status;
 
 constexpr std::size_t kSpareEntriesMax = 2048;
+constexpr std::size_t kSpareBytesMax = 16 << 10;  // of each
 
 /// Entries left by earlier transactions on this thread, whose memory is reused.
 std::vector<storage::SearchEntries>& spare_entries() {
@@ -36,7 +37,9 @@ Error refers_to_nothing(std::string_view name) {
 TransactionAttempt::~TransactionAttempt() {
     std::vector<storage::SearchEntries>& spares = spare_entries();
     for (std::size_t i = 0; i < search_entries_.size() && spares.size() < kSpareEntriesMax; ++i) {
-        spares.push_back(std::move(search_entries_[i]));
+        if (search_entries_[i].bytes() <= kSpareBytesMax) {
+            spares.push_back(std::move(search_entries_[i]));
+        }
     }
 }
 
