@@ -14,7 +14,7 @@
 namespace annals::test {
 namespace {
 
-constexpr std::uint64_t kDefaultSeeds = 100;
+constexpr std::uint64_t kDefaultSeeds = 80;
 constexpr int kSteps = 250;
 
 /// How often a failing run is repeated to find a shorter one.

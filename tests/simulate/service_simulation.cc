@@ -70,6 +70,12 @@ void ServiceSimulation::begin(std::uint64_t seed) {
     for (std::uint64_t i = 2 + pick(6); i > 0; --i) {
         ids_.push_back(std::string(1, static_cast<char>('a' + i)));
     }
+    if (one_in(8)) {
+        // So many that searches look at the clock before they have seen all.
+        for (int i = 0; i < 150; ++i) {
+            ids_.push_back(fmt::format("n{}", i));
+        }
+    }
     filler_ = one_in(3) ? 5000 : 0;
     store_options_ = {};
     store_options_.segment_bytes = one_in(2) ? 32 << 10 : 1 << 20;

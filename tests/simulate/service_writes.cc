@@ -364,7 +364,7 @@ HistoryItem ServiceSimulation::pick_item() {
 
 void ServiceSimulation::submit_history() {
     std::vector<HistoryItem> items;
-    for (std::uint64_t i = 1 + pick(8); i > 0; --i) {
+    for (std::uint64_t i = 1 + pick(ids_.size() > 100 ? 100 : 8); i > 0; --i) {
         items.push_back(pick_item());
     }
     if (one_in(2)) {
