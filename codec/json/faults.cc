@@ -8,48 +8,57 @@
 
 namespace annals::json {
 
+const char* check_escape(const char*& at, bool& control) noexcept {
+    const char letter = at[1];
+    const char* const behind = at + 2;
+    switch (letter) {
+        case '"':
+        case '\\':
+        case '/':
+        case 'n':
+        case 'r':
+        case 't':
+            at = behind;
+            return nullptr;
+        case 'b':
+        case 'f':
+            control = true;
+            at = behind;
+            return nullptr;
+        case 'u':
+            break;
+        default:
+            return "no such escape";
+    }
+    const std::int32_t unit = hex_quad(behind);
+    if (unit < 0) {
+        return "expected four hexadecimal digits after \\u";
+    }
+    control = control || (unit < ' ' && unit != '\t' && unit != '\n' && unit != '\r');
+    if (is_low_surrogate(unit)) {
+        return "a low surrogate without the high one before it";
+    }
+    if (!is_high_surrogate(unit)) {
+        at = behind + 4;
+        return nullptr;
+    }
+    if (behind[4] != '\\' || behind[5] != 'u' || !is_low_surrogate(hex_quad(behind + 6))) {
+        return "a high surrogate without the low one after it";
+    }
+    at = behind + 10;
+    return nullptr;
+}
+
 const char* check_escapes(const char* at, const char* end, const char*& where,
                           bool& control) noexcept {
     for (;;) {
-        const auto* backslash =
-            static_cast<const char*>(std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
-        if (backslash == nullptr) {
+        at = static_cast<const char*>(std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
+        if (at == nullptr) {
             return nullptr;
         }
-        where = backslash;
-        at = backslash + 2;
-        switch (backslash[1]) {
-            case '"':
-            case '\\':
-            case '/':
-            case 'n':
-            case 'r':
-            case 't':
-                break;
-            case 'b':
-            case 'f':
-                control = true;
-                break;
-            case 'u': {
-                const std::int32_t unit = hex_quad(at);
-                if (unit < 0) {
-                    return "expected four hexadecimal digits after \\u";
-                }
-                at += 4;
-                control = control || (unit < ' ' && unit != '\t' && unit != '\n' && unit != '\r');
-                if (is_low_surrogate(unit)) {
-                    return "a low surrogate without the high one before it";
-                }
-                if (is_high_surrogate(unit)) {
-                    if (at[0] != '\\' || at[1] != 'u' || !is_low_surrogate(hex_quad(at + 2))) {
-                        return "a high surrogate without the low one after it";
-                    }
-                    at += 6;
-                }
-                break;
-            }
-            default:
-                return "no such escape";
+        where = at;
+        if (const char* const message = check_escape(at, control)) {
+            return message;
         }
     }
 }

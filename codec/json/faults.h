@@ -64,8 +64,12 @@ inline Number scan_number(const char* at) noexcept {
     return {at, nullptr};
 }
 
-/// What is wrong with the escapes in the string characters from `at` to `end`, and `where`; or null. `control`
-/// is set if they produce a control character that FHIR does not allow in strings.
+/// What is wrong with the escape at `at`, or null: then `at` is moved past it. `control` is set if it produces a control character
+/// that FHIR does not allow in strings.
+const char* check_escape(const char*& at, bool& control) noexcept;
+
+/// What is wrong with the escapes in the string characters from `at` to `end`, and `where`; or null. `control`:
+/// as for check_escape().
 const char* check_escapes(const char* at, const char* end, const char*& where,
                           bool& control) noexcept;
 

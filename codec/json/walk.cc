@@ -127,9 +127,11 @@ Fault Walk::run(std::string_view whole, std::span<const std::uint32_t> tokens,
                                   Node& node = nodes[index++];
                                   node = {begin - space, end - space, index, 0, kind, escaped};
                               };
-    bool escaped = false;   // of the string last seen by add_string()
-    std::uint64_t low = 0;  // the same, without tokens: see Stop
-    // The end of the string at the token, or 0 if it has none; sets `escaped`.
+    // Of the string last seen by find_end().
+    bool escaped = false;
+    bool control = false;   // among its escapes
+    std::uint64_t low = 0;  // without tokens: see Stop
+    // The end of the string at the token, or 0 if it is invalid.
     const auto find_end = [&]() __attribute__((always_inline)) -> std::uint32_t {
         if constexpr (kTokens) {
             std::uint32_t end =
@@ -141,17 +143,24 @@ Fault Walk::run(std::string_view whole, std::span<const std::uint32_t> tokens,
                 --end;
             }
             escaped = escape < end;
+            if (escaped) [[unlikely]] {
+                const char* where = nullptr;
+                control = false;
+                escape = find_escape(end);
+                const char* const first = text + place + 1;
+                return check_escapes(first, text + end - 1, where, control) == nullptr ? end : 0;
+            }
             return end;
         } else {
             Stop stop = find_string_stop(text + place + 1, seen);
             low = stop.low;
-            escaped = false;
+            escaped = control = false;
             while (*stop.at != '"') [[unlikely]] {
-                if (*stop.at != '\\') {
+                escaped = true;
+                if (*stop.at != '\\' || check_escape(stop.at, control) != nullptr) {
                     return 0;
                 }
-                escaped = true;
-                stop = find_string_stop(stop.at + 2, seen);
+                stop = find_string_stop(stop.at, seen);
             }
             return static_cast<std::uint32_t>(stop.at + 1 - text);
         }
@@ -160,15 +169,6 @@ Fault Walk::run(std::string_view whole, std::span<const std::uint32_t> tokens,
     const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
         const std::uint32_t end = find_end();
         if (escaped) [[unlikely]] {
-            const char* where = nullptr;
-            bool control = false;
-            if (end == 0 ||
-                check_escapes(text + place + 1, text + end - 1, where, control) != nullptr) {
-                return 0;
-            }
-            if constexpr (kTokens) {
-                escape = find_escape(end);
-            }
             add_node(place, end, Kind::string, true);
             nodes[index - 1].control = control;
         } else {
