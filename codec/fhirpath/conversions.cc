@@ -141,7 +141,7 @@ std::optional<Quantity> quantity_from(std::string_view text) {
         return Quantity{*value, "1", false};
     }
     rest.remove_prefix(blank);
-    if (rest.size() > 2 && rest.starts_with('\'') && rest.ends_with('\'')) {
+    if (rest.size() > 2 && rest.starts_with('\'') && rest.find('\'', 1) == rest.size() - 1) {
         return Quantity{*value, rest.substr(1, rest.size() - 2), false};
     }
     return is_calendar_keyword(rest) ? std::optional(Quantity{*value, rest, true}) : std::nullopt;

@@ -24,6 +24,7 @@ TEST_F(FhirPath, ConvertsNothingThatIsNoneOfTheKind) {
                                         "'4 \\'\\''.toQuantity()",
                                         "'4 \\'mg'.toQuantity()",
                                         "'4 mg\\''.toQuantity()",
+                                        "'4 \\'m\\'g\\''.toQuantity()",
                                         "@2012.toQuantity()",
                                         "{}.toInteger()",
                                         "1.type().toString()",
