@@ -6,6 +6,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/faults.h"
+#include "codec/json/scan.h"
 #include "codec/json/unicode.h"
 #include "codec/json/walk.h"
 #include "core/base/digest.h"
@@ -38,6 +39,9 @@ constexpr std::size_t kKeptSlotsMax = 1 << 12;
 constexpr std::size_t kKeptTrees = 8;
 constexpr std::uint32_t kPairwiseKeysMax = 16;
 constexpr std::size_t kHashedAhead = 16;
+
+// Larger texts are walked from their tokens, whose number tells how many nodes they need.
+constexpr std::size_t kDirectTextBytesMax = 4 << 20;
 constexpr std::size_t kNodeBytes = 8;  // of a text for each of its nodes: nearly all have more
 
 static_assert(Tree::kPaddingBytes >= simdjson::SIMDJSON_PADDING);
@@ -168,7 +172,7 @@ simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t siz
 // Makes the tree's nodes. Requires: the text is padded.
 Fault Parser::Impl::walk_text(std::string_view text, bool checked, Tree& tree) {
     const auto room = [&tree] { return std::span(tree.nodes_.get(), tree.node_capacity_); };
-    if (checked && text.size() <= kKeptTextBytesMax) {
+    if (checked && text.size() <= kDirectTextBytesMax && !is_spaced(text)) {
         tree.reserve_nodes(text.size() / kNodeBytes + 2);
         if (walk.run_checked(text, room())) {
             return {};

@@ -1,6 +1,6 @@
 // What the Walk looks for in a text: where strings end, white space, how objects begin.
 //
-// Layer:   codec; used by the Walk alone.
+// Layer:   codec; used by the parser and its Walk alone.
 // Spec:    RFC 8259, FHIR R4 json.html.
 // Threads: plain functions.
 

@@ -62,9 +62,6 @@ std::size_t Walk::nodes_max(std::size_t tokens) const noexcept {
 }
 
 bool Walk::run_checked(std::string_view text, std::span<Node> nodes) {
-    if (is_spaced(text)) {
-        return false;
-    }
     suspects_.clear();
     deep_ = false;
     depth_max_ = std::min(frames_.size(), kJsonDepthMax);
@@ -323,7 +320,7 @@ object_member: {
                                : schema::expect(frame->start, frame->before, key, end - place - 2,
                                                 frame->seen);
             doubts += expected == starts;
-            placed = expected->key_bytes != 0;
+            placed = expected->known;
         }
     }
     std::uint64_t* keys = nullptr;

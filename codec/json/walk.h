@@ -32,9 +32,9 @@ class Walk {
     /// itself and a comma, a colon or a closing bracket.
     std::size_t nodes_max(std::size_t tokens) const noexcept;
 
-    /// A checked walk over a text without white space that is valid. False, and the text is left to run(), if it isn't so, or
-    /// if something is unusual: it needs more nodes than `nodes` has room for, nests deeper than kJsonDepthMax, or a resource
-    /// doesn't begin with its type.
+    /// A checked walk over a text of any bytes. True if it is valid and has no white space between its tokens. False, and the text
+    /// is left to run(), if it isn't so, or if something is unusual: it needs more nodes than `nodes` has room for, nests deeper
+    /// than kJsonDepthMax, or a resource doesn't begin with its type.
     bool run_checked(std::string_view text, std::span<Node> nodes);
 
     /// Returns the first violation of the grammar, or builds the nodes: their offsets are those of the minified text.

@@ -54,12 +54,17 @@ bool is_made(const Expectation& expectation) noexcept {
     return expectation.next != nullptr;
 }
 
-// An expectation that no key matches, since no text has its character.
+// Valid text does not have the character that matches; none of its bytes are passed over for it (key_bytes is 0).
+void set_no_name(Expectation& expectation) noexcept {
+    expectation.name[0] = '\1';
+    expectation.name_bits = 1;
+}
+
+// An expectation that no key matches.
 Expectation* nothing() noexcept {
     Expectation& own = table().nothing;
     if (!is_made(own)) {
-        own.name[0] = '\1';
-        own.name_bits = 1;
+        set_no_name(own);
         own.kind = own.item_kind = own.opens = Expectation::kNoKind;
         own.next = &own;
     }
@@ -67,12 +72,12 @@ Expectation* nothing() noexcept {
 }
 
 void set_name(Expectation& expectation, std::string_view name) noexcept {
-    expectation.key_bytes = static_cast<std::uint8_t>(name.size() + 2);
+    expectation.known = true;
     if (name.size() >= expectation.name.size()) {  // not kept, but looked up each time
-        expectation.name[0] = '\1';
-        expectation.name_bits = 1;
+        set_no_name(expectation);
         return;
     }
+    expectation.key_bytes = static_cast<std::uint8_t>(name.size() + 2);
     name.copy(expectation.name.data(), name.size());
     expectation.name[name.size()] = '"';
     expectation.name_bits =

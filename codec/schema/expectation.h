@@ -44,7 +44,7 @@ struct alignas(64) Expectation {
     std::uint32_t once;  ///< of a choice: the bit that must not be set yet in an object's `seen`
     std::uint32_t seen;  ///< the bit that it sets; of a type's start: the bits required in the end
     std::uint16_t type;  ///< of its values
-    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if this is not an element
+    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if the name is not kept
     std::uint8_t place;      ///< its number among the members that the type can have
     Expectation* next;       ///< what followed it last time; never null
     Check check;
@@ -54,6 +54,7 @@ struct alignas(64) Expectation {
         opens;  ///< the kind that the member's value must have, if that is an object or array
     std::uint8_t size_bits;   ///< a string not checked further has 1 to 1 << size_bits bytes
     std::uint8_t space_mask;  ///< 0xff if there must be no white space in such a string, else 0
+    bool known;               ///< whether this is a member that the type can have
 };
 
 static_assert(sizeof(Expectation) == 64);
@@ -93,7 +94,8 @@ bool is_value(Primitive type, bool reference, std::string_view text, bool escape
 /// Whether a contained resource has an id and contains no others; `places` are its members, as bits.
 bool is_contained_well(const Expectation& start, const std::uint64_t* places) noexcept;
 
-/// Whether the key at `key`, after its quote, is the expected one. Requires: 32 readable bytes.
+/// Whether the key at `key`, after its quote, is the expected one, of key_bytes. Where the name is not kept, a control character is
+/// taken for it, and has no bytes. Requires: 32 readable bytes; they may be any.
 inline bool has_name(const Expectation& expected, const char* key) noexcept {
     const __m256i own = _mm256_load_si256(reinterpret_cast<const __m256i*>(expected.name.data()));
     const __m256i its = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(key));

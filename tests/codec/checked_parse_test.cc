@@ -201,6 +201,26 @@ TEST_F(CheckedParse, FindsTheEndsOfStringsOfEverySize) {
     }
 }
 
+TEST_F(CheckedParse, TakesNoBytesForTheKeyThatItExpects) {
+    // The longest names are not kept by the parser; each key is the one expected after the one before.
+    for (const std::string_view key :
+         {"participantEffectiveGroupMeasure", "participantEffectiveDescription"}) {
+        for (int byte = 0; byte < 256; ++byte) {
+            for (const std::string& behind :
+                 {std::string(key.substr(1)), std::string(key.size() - 1, '\xff'),
+                  std::string(key.size() - 1, '"')}) {
+                const std::string before =
+                    R"({"resourceType":"ResearchElementDefinition","status":"draft","type":"population",)"
+                    R"("characteristic":[{"definitionCanonical":"http://a",")";
+                ASSERT_TRUE(settles(before + std::string(key) + R"(":"mean"}]})"));
+                const std::string text =
+                    before + static_cast<char>(byte) + behind + R"(":"mean"}]})";
+                EXPECT_EQ(test::disagreement_with_checked_parse(parser(), text), "") << text;
+            }
+        }
+    }
+}
+
 TEST_F(CheckedParse, SettlesTextsOfUnusualShape) {
     std::string numbers = "1";
     for (int i = 0; i < 10'000; ++i) {
