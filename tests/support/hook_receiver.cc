@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -51,6 +52,19 @@ std::string ReceivedHook::header(const std::string& name) const {
 }
 
 struct HookReceiver::Impl {
+    struct Connection {
+        explicit Connection(int accepted) : socket(accepted) {}
+
+        void end() {
+            thread.join();
+            ::close(socket);
+        }
+
+        int socket;
+        bool over = false;  ///< it takes no lock any more
+        std::thread thread;
+    };
+
     explicit Impl(Answer how) : answer(std::move(how)) {
         listener = ::socket(AF_INET, SOCK_STREAM, 0);
         sockaddr_in address{};
@@ -69,16 +83,13 @@ struct HookReceiver::Impl {
             const std::lock_guard lock(mutex);
             stopping = true;
             ::shutdown(listener, SHUT_RDWR);
-            for (const int socket : sockets) {
-                ::shutdown(socket, SHUT_RDWR);
+            for (const Connection& connection : connections) {
+                ::shutdown(connection.socket, SHUT_RDWR);
             }
         }
         acceptor.join();  // which starts the others
-        for (std::thread& thread : threads) {
-            thread.join();
-        }
-        for (const int socket : sockets) {
-            ::close(socket);
+        for (Connection& connection : connections) {
+            connection.end();
         }
         ::close(listener);
     }
@@ -93,8 +104,19 @@ struct HookReceiver::Impl {
                 }
                 return;
             }
-            sockets.push_back(socket);
-            threads.emplace_back([this, socket] { serve(socket); });
+            // Those that are over would keep their descriptors and stacks, and thousands come in some tests.
+            connections.remove_if([](Connection& connection) {
+                if (connection.over) {
+                    connection.end();
+                }
+                return connection.over;
+            });
+            Connection& connection = connections.emplace_back(socket);
+            connection.thread = std::thread([this, &connection] {
+                serve(connection.socket);
+                const std::lock_guard until_over(mutex);
+                connection.over = true;
+            });
         }
     }
 
@@ -160,9 +182,8 @@ struct HookReceiver::Impl {
     mutable std::mutex mutex;
     mutable std::condition_variable came;
     std::vector<ReceivedHook> hooks;  // guarded by mutex, like the rest
-    std::vector<int> sockets;
+    std::list<Connection> connections;
     bool stopping = false;
-    std::vector<std::thread> threads;  // the acceptor's, and then the destructor's
     std::thread acceptor;
 };
 
