@@ -27,7 +27,7 @@ std::string tags_of(const std::vector<std::string>& tags) {
     return list.empty() ? list : R"("tag":[)" + list + ']';
 }
 
-/// The element that holds the text, and the value that it needs.
+/// A JSON Patch that sets the text.
 std::string json_patch(const Write& write) {
     std::string operations = write.fails_test ? R"({"op":"test","path":"/id","value":"?"},)" : "";
     operations += write.type == "Patient"
@@ -147,6 +147,14 @@ json::Value first(json::Value list) {
 
 }  // namespace
 
+std::vector<std::string> tags_in(json::Value meta) {
+    std::vector<std::string> tags;
+    for (const json::Value tag : meta["tag"].elements()) {
+        tags.push_back(tag["code"].string());
+    }
+    return tags;
+}
+
 Content content_of(json::Value resource) {
     Content content;
     if (resource["resourceType"].equals("Patient")) {
@@ -160,9 +168,7 @@ Content content_of(json::Value resource) {
         content.date = resource["effectiveDateTime"].string();
         content.target = resource["subject"]["reference"].string();
     }
-    for (const json::Value tag : resource["meta"]["tag"].elements()) {
-        content.tags.push_back(tag["code"].string());
-    }
+    content.tags = tags_in(resource["meta"]);
     return content;
 }
 

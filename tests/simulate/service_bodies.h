@@ -22,6 +22,8 @@ std::string body_of(std::string_view type, std::string_view id, const Content& c
 
 Content content_of(json::Value resource);
 
+std::vector<std::string> tags_in(json::Value meta);
+
 /// The method of a request for `write`, its target below {base_url}, its headers and its body.
 struct WriteRequest {
     std::string method;

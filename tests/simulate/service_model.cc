@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace annals::test {
@@ -19,13 +20,13 @@ TypeId type_of(std::string_view name) {
 
 }  // namespace
 
-std::optional<std::uint64_t> ServiceModel::number(std::string_view name) const {
+std::optional<std::uint64_t> ServiceModel::resource_of(std::string_view name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? std::nullopt : std::optional(found->second);
 }
 
 const ServiceModel::Version* ServiceModel::newest(std::string_view name, Position bound) const {
-    const auto resource = number(name);
+    const auto resource = resource_of(name);
     return resource ? log_.standing(*resource, bound) : nullptr;
 }
 
@@ -34,14 +35,30 @@ bool ServiceModel::is_live(std::string_view name, Position bound) const {
     return head != nullptr && !head->info.deletion;
 }
 
-const ServiceModel::Version* ServiceModel::version(std::string_view name,
-                                                   std::uint64_t version) const {
-    const auto resource = number(name);
-    return resource ? log_.version(*resource, {version}) : nullptr;
+const ServiceModel::Version* ServiceModel::version_of(std::string_view name,
+                                                      std::uint64_t number) const {
+    const auto resource = resource_of(name);
+    return resource ? log_.version(*resource, {number}) : nullptr;
+}
+
+const ServiceModel::Version* ServiceModel::labelled(std::string_view label) const {
+    const std::size_t slash = std::min(label.rfind('/'), label.size());
+    std::uint64_t number = 0;
+    std::from_chars(label.data() + std::min(slash + 1, label.size()), label.data() + label.size(),
+                    number);
+    return version_of(label.substr(0, slash), number);
+}
+
+const ServiceModel::Version* ServiceModel::shown_by(const Decision& decision,
+                                                    std::string_view assigned) const {
+    if (decision.status >= 300 || decision.names.size() > 1) {
+        return nullptr;
+    }
+    return newest(decision.names.empty() ? assigned : decision.names.front());
 }
 
 std::string ServiceModel::label(const Version& version) const {
-    return fmt::format("{}/{}", name(version), version.info.version.value);
+    return fmt::format("{}/{}", name_of(version), version.info.version.value);
 }
 
 std::vector<const ServiceModel::Version*> ServiceModel::find(
@@ -68,7 +85,7 @@ std::vector<const ServiceModel::Version*> ServiceModel::find(
 std::vector<std::uint64_t> ServiceModel::history(const storage::HistoryQuery& query,
                                                  std::string_view name,
                                                  std::optional<Instant> at) const {
-    const auto resource = name.empty() ? std::nullopt : number(name);
+    const auto resource = name.empty() ? std::nullopt : resource_of(name);
     storage::HistoryQuery whole = query;
     whole.count = log_.versions().size() + 1;
     std::vector<std::uint64_t> positions;
@@ -122,7 +139,7 @@ Decision ServiceModel::decide(const Write& write) const {
     }
     std::vector<std::string> names;
     for (const Version* match : find(write.type, {*write.criteria}, {})) {
-        names.push_back(name(*match));
+        names.push_back(name_of(*match));
     }
     if (names.size() > 1 && !(write.kind == Write::Kind::remove && deletes_several)) {
         return {412, Change::nothing, {}, {}};
@@ -244,7 +261,7 @@ HistoryFate ServiceModel::take(const HistoryItem& item) {
     const Version* head = newest(item.name);
     const bool live = is_live(item.name);
     const std::uint64_t newest_number = head == nullptr ? 0 : head->info.version.value;
-    const auto resource = number(item.name);
+    const auto resource = resource_of(item.name);
     const std::uint64_t own = item.version.value_or(newest_number + 1);
     const bool newer =
         own > newest_number && own > (resource ? log_.erased_through(*resource).value : 0);
@@ -266,7 +283,7 @@ HistoryFate ServiceModel::take(const HistoryItem& item) {
     } else if (item.deletion && !live && hard_delete && own >= newest_number) {
         erase(item.name, Scope::everything);
     } else if (item.version) {
-        const Version* stored = version(item.name, own);
+        const Version* stored = version_of(item.name, own);
         fate.unknown = stored == nullptr;
         if (stored != nullptr &&
             (stored->info.deletion != item.deletion || content(*stored) != item.content ||
@@ -287,14 +304,14 @@ int ServiceModel::delete_history(std::string_view name, std::uint64_t number) {
         erase(name, Scope::all_but_current);
         return 204;
     }
-    if (version(name, number) == nullptr) {
+    if (version_of(name, number) == nullptr) {
         return 404;
     }
     if (head->info.version.value == number) {
         if (!head->info.deletion) {
             return 409;
         }
-        const auto all = log_.chain(*this->number(name));
+        const auto all = log_.chain(*resource_of(name));
         if (std::ranges::count(all, false, &Version::erased) > 1) {
             add(name, true, {});
             end_commit();
@@ -304,9 +321,9 @@ int ServiceModel::delete_history(std::string_view name, std::uint64_t number) {
     return 204;
 }
 
-int ServiceModel::undo(std::uint64_t position) {
+std::optional<int> ServiceModel::undo(std::uint64_t position) {
     const Version& written = at(position);
-    const std::string name = this->name(written);
+    const std::string name = name_of(written);
     if (written.erased) {
         return 200;
     }
@@ -321,7 +338,7 @@ int ServiceModel::undo(std::uint64_t position) {
               : all[all.size() - 2]->erased;
     if (lost) {
         // Of a deletion that was replaced, nothing says what was there.
-        return first ? 409 : 0;
+        return first ? std::optional(409) : std::nullopt;
     }
     const Version* before = first ? nullptr : all[all.size() - 2];
     if (before != nullptr && before->info.deletion) {
@@ -391,9 +408,9 @@ void ServiceModel::add(std::string_view name, bool deletion, const Content& cont
              instant.value_or(now), deletion);
 }
 
-std::uint64_t ServiceModel::erase(std::string_view name, Scope scope, std::uint64_t version) {
-    const auto resource = number(name);
-    const std::uint64_t count = resource ? log_.erase(*resource, scope, {version}) : 0;
+std::uint64_t ServiceModel::erase(std::string_view name, Scope scope, std::uint64_t number) {
+    const auto resource = resource_of(name);
+    const std::uint64_t count = resource ? log_.erase(*resource, scope, {number}) : 0;
     erasures_ += count;
     return count;
 }

@@ -105,13 +105,16 @@ class ServiceModel {
     bool is_live(std::string_view name, Position bound = {}) const;
 
     /// A version that can be read; null: none.
-    const Version* version(std::string_view name, std::uint64_t number) const;
+    const Version* version_of(std::string_view name, std::uint64_t number) const;
+
+    /// The same by what label() makes.
+    const Version* labelled(std::string_view label) const;
 
     const Content& content(const Version& version) const {
         return contents_.at(version.info.position.value);
     }
 
-    const std::string& name(const Version& version) const { return names_[version.resource]; }
+    const std::string& name_of(const Version& version) const { return names_[version.resource]; }
 
     /// "Patient/a/3"
     std::string label(const Version& version) const;
@@ -123,7 +126,7 @@ class ServiceModel {
     /// The last position of the commit that wrote this one.
     std::uint64_t commit_end(std::uint64_t position) const { return commit_ends_[position - 1]; }
 
-    std::optional<std::uint64_t> number(std::string_view name) const;
+    std::optional<std::uint64_t> resource_of(std::string_view name) const;
 
     /// The live resources at `bound` for which all `conditions` hold, newest first. `type` empty: all types.
     std::vector<const Version*> find(std::string_view type,
@@ -145,13 +148,16 @@ class ServiceModel {
     /// the server assigned an id.
     void apply(const Decision& decision, std::string_view assigned);
 
+    /// The version that the answer to an applied decision shows; null: none.
+    const Version* shown_by(const Decision& decision, std::string_view assigned) const;
+
     HistoryFate take(const HistoryItem& item);
 
     /// The deletion of one version, or of all but the current one (0), or $purge-history. Returns the status.
     int delete_history(std::string_view name, std::uint64_t number);
 
-    /// $undo of one position: the status. 0: this model does not know.
-    int undo(std::uint64_t position);
+    /// $undo of one position: the status; none: this model does not know.
+    std::optional<int> undo(std::uint64_t position);
 
     int purge(std::string_view name);
 

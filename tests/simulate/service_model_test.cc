@@ -1,14 +1,17 @@
 // Random interactions with the whole service, each answer compared with a model made from the documentation.
 //
-// ANNALS_SEED=n runs that seed only, ANNALS_SEEDS=n runs the seeds from 1 to n. A failure prints its seed, and the steps
-// that are left once all have been taken out without which it fails as well.
+// ANNALS_SEED=n runs that seed only, ANNALS_SEEDS=n runs the seeds from 1 to n. Each seed is printed when it begins, as a
+// check that aborts leaves no time for it. If an answer differs that is printed, too, and then for two minutes steps are
+// taken out without which one still differs.
 
 #include "tests/simulate/service_simulation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <numeric>
 
 namespace annals::test {
@@ -17,8 +20,11 @@ namespace {
 constexpr std::uint64_t kDefaultSeeds = 80;
 constexpr int kSteps = 250;
 
-/// How often a failing run is repeated to find a shorter one.
-constexpr int kRepetitionsMax = 500;
+/// How many requests a seed has at least.
+constexpr std::uint64_t kRequestsMin = 200;
+
+/// How long a failing run is repeated to find a shorter one.
+constexpr std::chrono::minutes kShorteningMax{2};
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
@@ -29,21 +35,22 @@ class ServiceAgainstModel : public ServiceSimulation {
   protected:
     /// Runs the seed; if an answer differs, repeats it with fewer and fewer steps.
     void compare(std::uint64_t seed) {
+        std::cerr << "ANNALS_SEED=" << seed << std::endl;
         std::vector<int> steps(kSteps);
         std::iota(steps.begin(), steps.end(), 0);
         std::optional<std::string> what = run(seed, steps);
         if (!what) {
             return;
         }
+        std::cerr << "ANNALS_SEED=" << seed << ": " << *what << std::endl;
         std::vector<std::string> shortest = trace();
-        int repetitions = 0;
+        const auto end = std::chrono::steady_clock::now() + kShorteningMax;
         for (std::size_t part = steps.size() / 2; part > 0; part /= 2) {
-            for (std::size_t at = 0; at < steps.size() && repetitions < kRepetitionsMax;) {
+            for (std::size_t at = 0; at < steps.size() && std::chrono::steady_clock::now() < end;) {
                 std::vector<int> fewer = steps;
                 const auto from = fewer.begin() + static_cast<std::ptrdiff_t>(at);
                 fewer.erase(from,
                             from + static_cast<std::ptrdiff_t>(std::min(part, fewer.size() - at)));
-                ++repetitions;
                 std::optional<std::string> still = run(seed, fewer);
                 if (still) {
                     steps = std::move(fewer);
@@ -66,7 +73,9 @@ TEST_F(ServiceAgainstModel, AnswersAlikeWhateverHappens) {
     const std::uint64_t only = from_environment("ANNALS_SEED", 0);
     const std::uint64_t last = only != 0 ? only : from_environment("ANNALS_SEEDS", kDefaultSeeds);
     for (std::uint64_t seed = only != 0 ? only : 1; seed <= last && !HasFailure(); ++seed) {
+        const std::uint64_t before = requests();
         compare(seed);
+        EXPECT_TRUE(HasFailure() || requests() - before >= kRequestsMin) << "ANNALS_SEED=" << seed;
     }
 }
 

@@ -47,17 +47,18 @@ bool date_holds(const std::string& prefix, const std::string& own, const std::st
     return low >= from && high <= to;
 }
 
-/// A sort key: its name, and the value that a resource is sorted by; empty: none.
+/// A key of _sort.
 struct SortKey {
     std::string name;
     bool descending = false;
 };
 
+/// The value that a resource is sorted by; empty: none.
 std::string sorted_by(const ServiceModel& model, const VersionModel::Version& version,
                       const SortKey& key) {
     const Content& content = model.content(version);
     if (key.name == "_id") {
-        const std::string& name = model.name(version);
+        const std::string& name = model.name_of(version);
         return name.substr(name.find('/') + 1);
     }
     if (key.name == "family" || key.name == "value-string") {
@@ -178,7 +179,7 @@ Condition ServiceSimulation::pick_condition(const std::string& type) {
             return {fmt::format("_id={},{}", one.substr(type.size() + 1),
                                 other.substr(type.size() + 1)),
                     [one, other](const ServiceModel& model, const auto& version, Position) {
-                        return model.name(version) == one || model.name(version) == other;
+                        return model.name_of(version) == one || model.name_of(version) == other;
                     }};
         }
         case 9:
@@ -203,7 +204,7 @@ Condition ServiceSimulation::pick_condition(const std::string& type) {
             [code](const ServiceModel& model, const auto& version, Position bound) {
                 const std::vector<Condition> refers = {
                     {{}, [&](const ServiceModel&, const auto& other, Position) {
-                         return model.content(other).target == model.name(version) &&
+                         return model.content(other).target == model.name_of(version) &&
                                 model.content(other).code == code;
                      }}};
                 return !model.find("Observation", refers, bound).empty();
@@ -272,12 +273,13 @@ ServiceSimulation::Read ServiceSimulation::search() {
                   }
                   return expected;
               }};
-    read.then = [this, all, count, includes](Position bound, const ReceivedBundle& bundle) {
+    read.then = [this, all, count, includes, is_sorted = !keys.empty()](
+                    Position bound, const ReceivedBundle& bundle) {
         if (!bundle.links.contains("next")) {
             return;
         }
         Chain chain;
-        chain.is_search = true;
+        chain.is_sorted = is_sorted;
         chain.includes = includes;
         chain.bound = bound;
         chain.found = all;
@@ -296,7 +298,7 @@ ServiceSimulation::Read ServiceSimulation::search() {
 std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Version& match,
                                                        Position bound) const {
     std::set<std::string> included;
-    const std::string& name = model_.name(match);
+    const std::string& name = model_.name_of(match);
     if (name.starts_with("Patient/")) {
         for (const auto* other : model_.find("Observation", {}, bound)) {
             if (model_.content(*other).target == name) {

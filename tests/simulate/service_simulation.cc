@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <stdexcept>
 
 namespace annals::test {
 
@@ -36,8 +37,17 @@ ServiceSimulation::~ServiceSimulation() {
     restart_on(std::make_shared<SimFileSystem>());
 }
 
-void ServiceSimulation::fail(std::string what) {
-    throw Difference{std::move(what)};
+void ServiceSimulation::fail(const std::string& what) {
+    throw std::runtime_error(what);
+}
+
+json::Document ServiceSimulation::parse(std::string_view text) {
+    json::Parser parser;
+    Result<json::Document> document = parser.parse(text);
+    if (!document) {
+        fail("not JSON: " + std::string(text.substr(0, 1000)));
+    }
+    return *std::move(document);
 }
 
 void ServiceSimulation::expect_lines(const std::vector<std::string>& found,
@@ -61,7 +71,6 @@ core::Config ServiceSimulation::config() const {
 }
 
 void ServiceSimulation::begin(std::uint64_t seed) {
-    seed_ = seed;
     random_.seed(seed);
     model_ = ServiceModel();
     model_.hard_delete = one_in(2);
@@ -113,7 +122,7 @@ std::optional<std::string> ServiceSimulation::run(std::uint64_t seed,
         expect_everything();
         reopen();
         expect_everything();
-    } catch (const Difference& difference) {
+    } catch (const std::exception& thrown) {
         for (const auto& version : model_.log().versions()) {
             const std::uint64_t position = version.info.position.value;
             trace_.push_back(
@@ -121,7 +130,7 @@ std::optional<std::string> ServiceSimulation::run(std::uint64_t seed,
                             model_.label(version), version.info.deletion ? " deletion" : "",
                             version.erased ? " erased" : "", format_instant(version.info.instant)));
         }
-        return fmt::format("step {}: {}", at, difference.what);
+        return fmt::format("step {}: {}", at, thrown.what());
     }
     return std::nullopt;
 }
@@ -206,43 +215,49 @@ Answer ServiceSimulation::exchange(std::string_view method, const std::string& t
     trace_.push_back(line);
     Answer answer = send(method, target, body, headers);
     trace_[at] += fmt::format(" -> {}", answer.status);
-    ++compared_;
+    ++requests_;
     return answer;
 }
 
-void ServiceSimulation::check_body(const ReceivedEntry& entry) {
-    if (entry.body.empty()) {
+const ServiceModel::Version& ServiceSimulation::version_in(const ReceivedEntry& entry) const {
+    const auto* version = model_.labelled(entry.label());
+    if (version == nullptr) {
+        fail(entry.label() + " does not exist");
+    }
+    return *version;
+}
+
+void ServiceSimulation::check_body(const std::string& body, const ServiceModel::Version& version) {
+    const std::string label = model_.label(version);
+    expect_same(body.empty(), version.info.deletion, "whether " + label + " is without a resource");
+    if (body.empty()) {
         return;
     }
-    json::Parser parser;
-    const Result<json::Document> document = parser.parse(entry.body);
-    if (!document) {
-        fail("not JSON: " + entry.body);
+    const json::Document document = parse(body);
+    const json::Value root = document.root();
+    expect_same(fmt::format("{}/{}/{}", root["resourceType"].string(), root["id"].string(),
+                            root["meta"]["versionId"].string()),
+                label, "the version of a body");
+    expect_same(root["meta"]["lastUpdated"].string(), format_instant(version.info.instant),
+                "meta.lastUpdated of " + label);
+    if (content_of(root) != model_.content(version)) {
+        fail(fmt::format("{} has the content of another version: {}", label, body.substr(0, 1000)));
     }
-    const json::Value root = document->root();
-    const std::string name = root["resourceType"].string() + '/' + root["id"].string();
-    const std::string number = root["meta"]["versionId"].string();
-    const auto* version = model_.version(name, std::stoull("0" + number));
-    if (version == nullptr) {
-        fail(fmt::format("{}/{} does not exist", name, number));
-    }
-    if (!entry.version.empty()) {
-        expect_same(entry.label(), model_.label(*version), "the version of a body");
-    }
-    expect_same(root["meta"]["lastUpdated"].string(), format_instant(version->info.instant),
-                name + ".meta.lastUpdated");
-    const Content content = content_of(root);
-    if (content != model_.content(*version)) {
-        fail(fmt::format("{}/{} has the content of another version: {}", name, number,
-                         entry.body.substr(0, 1000)));
-    }
-    const auto [first, added] = bodies_.emplace(version->info.position.value, entry.body);
-    expect_same(entry.body, first->second, "the bytes of a version");
+    const auto [first, added] = bodies_.emplace(version.info.position.value, body);
+    expect_same(body, first->second, "the bytes of a version");
 }
 
 void ServiceSimulation::expect_everything() {
-    const std::vector<std::string> found =
-        check_feed(exchange("GET", "/_changes?after=0&wait=0&_count=1000"));
+    std::vector<std::string> found;
+    for (std::uint64_t after = 0; after < model_.last();) {
+        const Answer answer =
+            exchange("GET", fmt::format("/_changes?after={}&wait=0&_count=1000", after));
+        for (std::string& line : check_feed(answer)) {
+            found.push_back(std::move(line));
+        }
+        expect_same(answer.position > after, true, "the change feed goes on");
+        after = answer.position;
+    }
     std::vector<std::string> expected;
     for (const auto& version : model_.log().versions()) {
         const std::uint64_t position = version.info.position.value;

@@ -17,6 +17,10 @@ namespace {
 
 constexpr Instant kOld{1'546'300'800'000'000};  // 2019
 
+bool concerns_tags(const Write& write) {
+    return write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag;
+}
+
 }  // namespace
 
 std::string ServiceSimulation::pick_name(const std::string& type) {
@@ -76,7 +80,7 @@ Write ServiceSimulation::pick_write() {
                  : dice < 90 ? Write::Kind::remove
                  : dice < 95 ? Write::Kind::add_tag
                              : Write::Kind::remove_tag;
-    const bool tags = write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag;
+    const bool tags = concerns_tags(write);
     if (!tags && one_in(write.kind == Write::Kind::create ? 2 : 6)) {
         write.criteria = pick_criteria(write.type);
     }
@@ -108,7 +112,7 @@ std::string ServiceSimulation::assigned_in(const std::string& location) const {
     const std::size_t base = kBaseUrl.size() + 1;
     const std::string path = location.starts_with(kBaseUrl) ? location.substr(base) : location;
     std::string name = path.substr(0, path.find("/_history"));
-    if (name.find('/') == std::string::npos || name.size() < 20 || model_.number(name)) {
+    if (name.find('/') == std::string::npos || name.size() < 20 || model_.resource_of(name)) {
         fail("assigned: " + location);
     }
     return name;
@@ -125,43 +129,58 @@ void ServiceSimulation::write_done(const Write& write, const Answer& answer) {
     if (answer.status != decision.status) {
         fail(fmt::format("{} instead of {}: {}", answer.status, decision.status, answer.body));
     }
-    if (decision.change == Change::nothing) {
-        if (decision.status == 204 && decision.names.size() == 1) {
-            expect_same(answer.etag, model_.newest(decision.names.front())->info.version.value,
-                        "the version of what is deleted already");
-        }
-        return;
-    }
     std::string assigned;
-    if (decision.names.empty()) {
-        assigned = assigned_in(answer.location);
+    if (decision.change != Change::nothing) {
+        if (decision.names.empty()) {
+            assigned = assigned_in(answer.location);
+        }
+        model_.apply(decision, assigned);
+        model_.end_commit();
+        expect_same(answer.position, model_.last(), "X-Annals-Position");
     }
-    model_.apply(decision, assigned);
-    model_.end_commit();
-    expect_same(answer.position, model_.last(), "X-Annals-Position");
-    if (decision.change == Change::erasure || decision.names.size() > 1) {
-        return;
-    }
-    const std::string& name = assigned.empty() ? decision.names.front() : assigned;
-    const auto* head = model_.newest(name);
-    expect_same(answer.etag, head->info.version.value, "ETag");
-    expect_same(answer.last_modified.us, model_.now.us, "Last-Modified");
-    if (decision.change == Change::version && write.kind != Write::Kind::add_tag &&
-        write.kind != Write::Kind::remove_tag) {
-        check_body({.name = name, .version = std::to_string(answer.etag), .body = answer.body});
+    if (const auto* version = model_.shown_by(decision, assigned)) {
+        expect_same(answer.etag, version->info.version.value, "ETag");
+        expect_same(answer.last_modified.us, version->info.instant.us, "Last-Modified");
+        check_result(write, answer.body, *version);
+        if (write.kind == Write::Kind::create) {
+            expect_same(answer.location,
+                        fmt::format("{}/{}/_history/{}", kBaseUrl, model_.name_of(*version),
+                                    version->info.version.value),
+                        "Location");
+        }
     }
 }
 
-void ServiceSimulation::check_entry(const ReceivedEntry& entry, const Decision& decision,
-                                    const ServiceModel::Version& version) {
-    expect_same(entry.status, std::to_string(decision.status), "the status of an entry");
-    if (decision.names.size() <= 1 &&
-        (decision.change == Change::version || decision.change == Change::deletion)) {
-        expect_same(entry.version, std::to_string(version.info.version.value),
-                    "the version of an entry");
-        expect_same(entry.last_modified, format_instant(model_.now), "lastModified");
+void ServiceSimulation::check_result(const Write& write, const std::string& body,
+                                     const ServiceModel::Version& version) {
+    if (!concerns_tags(write)) {
+        check_body(body, version);
+        return;
     }
-    check_body(entry);
+    const json::Document document = parse(body);
+    for (const json::Value parameter : document.root()["parameter"].elements()) {
+        const json::Value meta = parameter["valueMeta"];
+        expect_same(meta["versionId"].string(), std::to_string(version.info.version.value),
+                    "versionId of a meta");
+        expect_same(meta["lastUpdated"].string(), format_instant(version.info.instant),
+                    "lastUpdated of a meta");
+        expect_same(tags_in(meta), model_.content(version).tags, "tags of a meta");
+    }
+    expect_same(document.root()["parameter"].size(), 1U, "parameters with a meta");
+}
+
+void ServiceSimulation::check_entry(const ReceivedEntry& entry, const Write& write,
+                                    const ServiceModel::Version* version) {
+    if (version == nullptr) {
+        return;
+    }
+    if (!version->info.deletion && !concerns_tags(write)) {
+        expect_same(entry.name, model_.name_of(*version), "the location of an entry");
+    }
+    expect_same(entry.version, std::to_string(version->info.version.value),
+                "the version of an entry");
+    expect_same(entry.last_modified, format_instant(version->info.instant), "lastModified");
+    check_result(write, entry.body, *version);
 }
 
 void ServiceSimulation::take_in_order_of_feed(const ServiceModel& after) {
@@ -170,7 +189,7 @@ void ServiceSimulation::take_in_order_of_feed(const ServiceModel& after) {
         read_feed(exchange("GET", fmt::format("/_changes?after={}&wait=0&_count=1000", before)));
     expect_same(entries.size(), after.last() - before, "versions written by a batch");
     for (const ReceivedEntry& entry : entries) {
-        const auto* version = after.version(entry.name, std::stoull('0' + entry.version));
+        const auto* version = after.labelled(entry.label());
         expect_same(version != nullptr && version->info.position.value > before, true,
                     entry.label() + " is of the batch");
         model_.add(entry.name, version->info.deletion, after.content(*version),
@@ -202,25 +221,22 @@ void ServiceSimulation::submit_batch() {
     expect_same(answer.status, 200, "batch");
     expect_same(bundle && bundle->entries.size() == entries.size(), true, "entries of a batch");
     ServiceModel after = model_;
-    std::vector<Decision> decisions;
-    std::vector<std::uint64_t> positions;
+    std::vector<std::string> labels;
     for (std::size_t i = 0; i < writes.size(); ++i) {
         const ReceivedEntry& entry = bundle->entries[i];
-        decisions.push_back(after.decide(writes[i]));
-        const Decision& decision = decisions.back();
+        const Decision decision = after.decide(writes[i]);
         expect_same(entry.status, std::to_string(decision.status),
                     fmt::format("entry {} of a batch", i));
         const bool assigns = decision.change == Change::version && decision.names.empty();
-        after.apply(decision, assigns ? assigned_in(entry.location) : "");
-        positions.push_back(after.last());
+        const std::string assigned = assigns ? assigned_in(entry.location) : "";
+        after.apply(decision, assigned);
+        const auto* version = after.shown_by(decision, assigned);
+        labels.push_back(version == nullptr ? "" : after.label(*version));
     }
     // Entries that don't concern the same resource need not be committed in their order.
     take_in_order_of_feed(after);
     for (std::size_t i = 0; i < writes.size(); ++i) {
-        if (writes[i].kind != Write::Kind::add_tag && writes[i].kind != Write::Kind::remove_tag &&
-            positions[i] > 0) {
-            check_entry(bundle->entries[i], decisions[i], after.at(positions[i]));
-        }
+        check_entry(bundle->entries[i], writes[i], model_.labelled(labels[i]));
     }
 }
 
@@ -239,7 +255,7 @@ void ServiceSimulation::submit_transaction() {
     const bool repeats = one_in(10);
     for (std::uint64_t i = 1 + pick(6); i > 0; --i) {
         Write write = pick_write();
-        if (write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag ||
+        if (concerns_tags(write) ||
             (!repeats && !write.id.empty() && !named.insert(write.name()).second)) {
             continue;
         }
@@ -250,7 +266,7 @@ void ServiceSimulation::submit_transaction() {
     }
     // Observations refer to the Patients that are created with them.
     for (Write& write : writes) {
-        const Write& other = writes.empty() ? write : pick_from(writes);
+        const Write& other = pick_from(writes);
         if (write.type == "Observation" && other.type == "Patient" && !other.urn.empty()) {
             write.content.target = other.urn;
         }
@@ -269,7 +285,6 @@ void ServiceSimulation::submit_transaction() {
     ServiceModel after = model_;
     std::vector<Decision> decisions(writes.size());
     std::vector<std::string> assigned(writes.size());
-    std::vector<std::uint64_t> positions(writes.size());
     std::set<std::string> written;
     std::string refusal;
     for (const std::size_t i : order) {
@@ -296,7 +311,6 @@ void ServiceSimulation::submit_transaction() {
             written.insert(assigned[i]);
         }
         after.apply(decision, assigned[i]);
-        positions[i] = after.last();
     }
     expect_same(answer.status, refusal.empty() ? 200 : 400, "a transaction: " + refusal);
     if (!refusal.empty()) {
@@ -319,9 +333,10 @@ void ServiceSimulation::submit_transaction() {
     model_.end_commit();
     expect_same(bundle->entries.size(), writes.size(), "entries of a transaction");
     for (std::size_t i = 0; i < writes.size(); ++i) {
-        if (positions[i] > 0) {
-            check_entry(bundle->entries[i], decisions[i], model_.at(positions[i]));
-        }
+        expect_same(bundle->entries[i].status, std::to_string(decisions[i].status),
+                    fmt::format("entry {} of a transaction", i));
+        // What it finds is shown as the transaction left it.
+        check_entry(bundle->entries[i], writes[i], model_.shown_by(decisions[i], assigned[i]));
     }
     if (model_.last() > before) {
         expect_same(answer.position, model_.last(), "X-Annals-Position of a transaction");
@@ -334,7 +349,7 @@ HistoryItem ServiceSimulation::pick_item() {
     if (!all.empty() && one_in(3)) {
         // What is here or was here, sent again; sometimes with something else in it.
         const auto& version = pick_from(all);
-        item.name = model_.name(version);
+        item.name = model_.name_of(version);
         item.version = version.info.version.value;
         item.instant = version.info.instant;
         item.deletion = version.info.deletion;
@@ -413,12 +428,12 @@ void ServiceSimulation::undo() {
     }
     const std::uint64_t position = model_.last() - pick(std::min<std::uint64_t>(6, model_.last()));
     ServiceModel after = model_;
-    const int status = after.undo(position);
-    if (status == 0) {
+    const std::optional<int> status = after.undo(position);
+    if (!status) {
         return;
     }
     const Answer answer = exchange("POST", fmt::format("/$undo?position={}", position));
-    expect_same(answer.status, status, "$undo");
+    expect_same(answer.status, *status, "$undo");
     after.end_commit();
     model_ = std::move(after);
 }
