@@ -1,7 +1,7 @@
 // ServiceSimulation: random interactions with a service over a simulated disk, each answer compared with a model.
 //
 // Turns of long work end at random, pages are absent at random, and reads are answered while others write. A run depends on
-// its seed, except for the order in which threads come to run.
+// its seed, except for the order in which threads come to run and for how far the turns come that end after some microseconds.
 
 #pragma once
 
