@@ -13,24 +13,28 @@
 #include "core/search/snapshot.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace annals::core {
 
-/// Reads one Group after another, each once: there may be very many.
+/// Reads one Group after another, each once: there may be very many, with very many members.
 class GroupMembers {
   public:
+    /// How many Patients, and Groups below the first, there may be, whether they exist or not.
+    static constexpr std::size_t kMembersMax = 1'000'000;
+
     /// Of the Group with the id `group` at the snapshot. `base_url`: that of absolute references to this server. Lifetime: the
     /// arguments outlive it.
     GroupMembers(search::Snapshot& snapshot, std::string_view group, std::string_view base_url)
-        : snapshot_(snapshot), base_url_(base_url), groups_{{std::string(group), 0}} {
-        seen_.emplace(group);
+        : snapshot_(snapshot), base_url_(base_url) {
+        groups_.push_back({*seen_.emplace(group).first, 0});
     }
 
-    /// True once all Groups have been read. Errors: not_found, deleted (the first Group); too_costly (too many members); those of
-    /// reading.
+    /// True once all Groups have been read. Errors: not_found, deleted (the first Group); too_costly (more than kMembersMax
+    /// members); those of reading.
     Result<bool> advance(const search::Pace& pace);
 
     /// The ids of the Patients found so far.
@@ -38,20 +42,24 @@ class GroupMembers {
 
   private:
     struct Nested {
-        std::string id;
+        std::string_view id;  ///< in seen_
         int depth;
     };
 
     Result<bool> read_next(const search::Pace& pace);
+    Result<bool> take_members(const search::Pace& pace);
+    Result<void> take(json::Value member);
 
     search::Snapshot& snapshot_;
     std::string_view base_url_;
     std::vector<Nested> groups_;
-    TextSet<> seen_;  ///< the ids in groups_
+    TextSet<> seen_;  ///< the ids of groups_
     std::size_t next_ = 0;
     bool fetched_ = false;  ///< the next one has been fetched
     TextSet<> patients_;
     json::Parser parser_;
+    json::Document group_;                          ///< the one before next_
+    std::optional<json::Value::Elements> members_;  ///< of that, not yet taken; none: all are taken
 };
 
 }  // namespace annals::core
