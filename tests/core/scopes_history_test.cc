@@ -1,6 +1,7 @@
 // Scopes that permit a part: what histories show.
 
 #include "core/interactions/shown_history.h"
+#include "core/interactions/turns.h"
 #include "core/scoped_view.h"
 #include "tests/core/scopes_fixture.h"
 #include "tests/support/longest_pause.h"
@@ -40,7 +41,7 @@ TEST_F(ScopesTest, OfAPatientAreForAHistoryThatIsReadInTurns) {
     ASSERT_TRUE(watched.response);
     EXPECT_EQ(watched.response->status, 200);
     EXPECT_NE(watched.response->body.str().find(R"("total":100)"), std::string::npos);
-    EXPECT_LT(watched.longest, watched.whole / 4);
+    test::expect_turns_of(kTurn, watched);
 }
 
 TEST_F(ScopesTest, OfAPatientPageThroughAHistoryByOffsets) {
