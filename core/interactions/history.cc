@@ -229,10 +229,21 @@ asio::awaitable<Result<bool>> shows_any(const Service& service, const Request& r
     co_return shown.page().total > 0;
 }
 
+// Whether nothing is shown of a resource of which a version was: it was erased while its history was read.
+bool is_gone(const Service& service, const Target& target, const HistoryParameters& parameters,
+             Position bound, std::uint64_t total) {
+    if (total > 0) {
+        return false;
+    }
+    const bool may_show_none =
+        parameters.cursor.since || parameters.cursor.at || parameters.continued;
+    return !may_show_none || !service.store().current(target.type, target.id, bound);
+}
+
 // The version that was current at `_at`, if the view shows it.
 asio::awaitable<Response> answer_at(const Service& service, const Request& request,
                                     const Target& target, const HistoryParameters& parameters,
-                                    const ScopedView& view) {
+                                    const ScopedView& view, Position bound) {
     HistoryPageContent content;
     Links links(request, target, parameters);
     add_self(links, parameters);
@@ -240,14 +251,17 @@ asio::awaitable<Response> answer_at(const Service& service, const Request& reque
     const auto info = service.store().current_at(target.type, target.id, *parameters.cursor.at,
                                                  request.seen_at.value_or(Position{}));
     if (info) {
-        co_await fetch_version(service, request, target.id,
-                               *info);  // its bytes, and what decides whether it is shown
+        // Its bytes, and what decides whether it is shown.
+        co_await fetch_version(service, request, target.id, *info);
     }
     if (info && view.shows(*info)) {
         content.total = 1;
         if (parameters.count > 0 && parameters.offset == 0) {
             content.versions.push_back(*info);
         }
+    }
+    if (is_gone(service, target, parameters, bound, content.total)) {
+        co_return no_such_resource(target.type, target.id);
     }
     co_return answer_history(service, request.base_url, std::move(content));
 }
@@ -277,11 +291,14 @@ asio::awaitable<Response> instance_history(const Service& service, const Request
         co_return no_such_resource(target.type, target.id);
     }
     if (parameters->cursor.at) {
-        co_return co_await answer_at(service, request, target, *parameters, view);
+        co_return co_await answer_at(service, request, target, *parameters, view, bound);
     }
     const Page page(service, request, target, *parameters);
     if (view.is_whole()) {
         storage::HistoryPage found = service.store().history(page.query());
+        if (is_gone(service, target, *parameters, bound, found.total)) {
+            co_return no_such_resource(target.type, target.id);
+        }
         co_await request.loop->fetched(found.versions);
         co_return page.answer(std::move(found), false);
     }
@@ -289,6 +306,9 @@ asio::awaitable<Response> instance_history(const Service& service, const Request
     const Result<void> done = co_await turns.finish(shown);
     if (!done) {
         co_return done.error();
+    }
+    if (is_gone(service, target, *parameters, bound, shown.page().total)) {
+        co_return no_such_resource(target.type, target.id);
     }
     co_await request.loop->fetched(shown.page().versions);
     co_return page.answer(std::move(shown.page()), true);

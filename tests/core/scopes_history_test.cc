@@ -2,8 +2,10 @@
 
 #include "core/interactions/shown_history.h"
 #include "core/interactions/turns.h"
+#include "core/own_loop.h"
 #include "core/scoped_view.h"
 #include "tests/core/scopes_fixture.h"
+#include "tests/support/commits.h"
 #include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
@@ -42,6 +44,55 @@ TEST_F(ScopesTest, OfAPatientAreForAHistoryThatIsReadInTurns) {
     EXPECT_EQ(watched.response->status, 200);
     EXPECT_NE(watched.response->body.str().find(R"("total":100)"), std::string::npos);
     test::expect_turns_of(kTurn, watched);
+}
+
+/// Erases Observation/o, as a hard delete does, once others have had so many turns.
+asio::awaitable<void> erase_after(Loop& loop, storage::Store& store, int turns, const bool& over) {
+    for (int turn = 0; turn < turns && !over; ++turn) {
+        co_await loop.yield();
+    }
+    test::CommitBuilder erasure;
+    erasure.erase("Observation", "o");
+    EXPECT_TRUE(store.wait(store.submit(erasure.commit()).ticket));
+}
+
+asio::awaitable<Response> handle_while_erased(const Service& service, storage::Store& store,
+                                              const Request& request, int turns) {
+    bool over = false;
+    spawn(*request.loop, "erase", erase_after(*request.loop, store, turns, over));
+    Response response = co_await handle(service, request);
+    over = true;
+    co_await request.loop->yield();
+    co_return response;
+}
+
+TEST_F(ScopesTest, OfAPatientAreForNoHistoryOfWhatIsErasedMeanwhile) {
+    std::set<int> statuses;
+    search::Pace::length_instead = [](std::chrono::microseconds) noexcept {
+        return std::chrono::microseconds(1);  // a version each
+    };
+    for (const char* query : {"_count=1", "_count=1&_since=2000-01-01"}) {
+        for (int turns = 0; turns < 12; ++turns) {
+            send_as(&everybody_);
+            for (int version = 0; version < 4; ++version) {
+                put("/Observation/o", observation("o", "m", "text"));
+            }
+            Request request;
+            request.path = "/Observation/o/_history";
+            request.query = query;
+            request.base_url = kBaseUrl;
+            request.principal = &mine_;
+            OwnLoop loop(store());
+            const Result<Response> answer =
+                loop.run("test", request, handle_while_erased(service(), store(), request, turns));
+            ASSERT_TRUE(answer);
+            statuses.insert(answer->status);
+            EXPECT_EQ(answer->body.str().find(R"("total":0)"), std::string::npos)
+                << query << ", erased after " << turns << " turns";
+        }
+    }
+    search::Pace::length_instead = nullptr;
+    EXPECT_EQ(statuses, (std::set{200, 404}));
 }
 
 TEST_F(ScopesTest, OfAPatientPageThroughAHistoryByOffsets) {
