@@ -120,6 +120,8 @@ class Search {
     }
 
   private:
+    using Held = std::vector<std::shared_ptr<const void>>;
+
     // Processes large value sets and code systems on another thread. Whatever is left afterwards, even for lack of a
     // thread, is done on this one. Errors: overloaded: nobody waits for the result any more.
     asio::awaitable<Result<void>> take_apart_elsewhere() {
@@ -429,8 +431,6 @@ class Search {
     Turns turns_;
     std::vector<Position> unread_;  // resources named by the request, only on the device
     int times_read_ = 0;
-    using Held = std::vector<std::shared_ptr<const void>>;
-
     search::PutOff put_off_;  // on resources named by the request that take long
     Held held_;               // what was made of them, so that reading the request finds it
     bool puts_off_ = true;
