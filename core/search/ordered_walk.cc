@@ -385,8 +385,13 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         if (edge_lane_ != nullptr && must_fetch(*edge_lane_, edge_, pace)) {
             return false;
         }
+        bodies_.begin(pace);
+        const bool is_match = edge_matches();
+        if (bodies_.is_interrupted()) {
+            return false;
+        }
         knows_edge_ = true;
-        lost_ = !edge_matches();
+        lost_ = !is_match;
     }
     unsigned looked = 0;
     while (!lost_ && !has_enough()) {
@@ -404,8 +409,13 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
             return false;
         }
+        bodies_.begin(pace);
+        const bool accepted = accepts(*lane, candidate);
+        if (bodies_.is_interrupted()) {
+            return false;
+        }
         lane->pop();
-        if (accepts(*lane, candidate)) {
+        if (accepted) {
             group_value_ = candidate.value;
             group_.push_back({execution_.type(), lane->run.get(), candidate.document});
             if (group_.size() > kGroupMax) {

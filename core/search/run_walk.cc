@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace annals::core::search {
 
@@ -117,7 +118,17 @@ struct RunWalk::Open {
     std::vector<const BoundPlan*> tests;  // the conditions that don't drive, most selective first
     DocumentSetPool::Handle set;
     DocumentWalk documents;
+    std::optional<std::uint32_t> interrupted;  // a document whose test goes on in this turn
     bool any_died = false;
+
+    bool next(std::uint32_t& document) noexcept {
+        if (interrupted) {
+            document = *std::exchange(interrupted, std::nullopt);
+            return true;
+        }
+        return documents.next(document);
+    }
+
     std::uint32_t dead_met = 0;
     bool costly = false;
     std::uint64_t conditions = 0;  // that a document's test may evaluate
@@ -146,6 +157,7 @@ void RunWalk::begin(const Wanted& wanted) {
     runs_left_ = bound_.size();
     open_.reset();
     binding_.reset();
+    bodies_.abandon();
 }
 
 const BoundPlan& RunWalk::bound(std::size_t run) {
@@ -220,12 +232,12 @@ bool RunWalk::walk(const Pace& pace) {
         return false;
     }
     std::uint32_t document = 0;
-    while (open.documents.next(document)) {
+    while (open.next(document)) {
         if (is_dead(document)) {
             if (++open.dead_met == dead_max(*open.run)) {
                 leave_out_dead(document);
             }
-        } else if (passes(document)) {
+        } else if (passes(document, pace)) {
             ++count_;
             if (!wanted_.count_only) {
                 found_({type_, open.run.get(), document});
@@ -233,6 +245,9 @@ bool RunWalk::walk(const Pace& pace) {
             if (count_ >= wanted_.limit) {
                 return true;
             }
+        } else if (bodies_.is_interrupted()) {
+            open.interrupted = document;
+            return false;
         }
         tested_ += open.costly ? kTestsPerLook : open.conditions;
         const bool fetch_more = open.costly && ++open.looked % kBodiesPerLook == 0;
@@ -467,11 +482,15 @@ bool RunWalk::must_fetch(const Pace& pace) {
     return pace.defer(snapshot_.unread(positions));
 }
 
-bool RunWalk::passes(std::uint32_t document) {
+// False also if the turn was over in the middle: bodies_.is_interrupted().
+bool RunWalk::passes(std::uint32_t document, const Pace& pace) {
     const Open& open = *open_;
-    return std::all_of(open.tests.begin(), open.tests.end(), [&](const BoundPlan* condition) {
-        return test(*condition, *open.run, document, bodies_);
-    });
+    bodies_.begin(pace);
+    return std::ranges::all_of(open.tests,
+                               [&](const BoundPlan* condition) {
+                                   return test(*condition, *open.run, document, bodies_);
+                               }) &&
+           !bodies_.is_interrupted();
 }
 
 }  // namespace annals::core::search

@@ -67,7 +67,7 @@ class RunWalk {
     void remove_dead(DocumentSet& set) const;
     void choose_driver();
     bool must_fetch(const Pace& pace);
-    bool passes(std::uint32_t document);
+    bool passes(std::uint32_t document, const Pace& pace);
 
     Snapshot& snapshot_;
     TypeId type_;

@@ -6,15 +6,21 @@
 #pragma once
 
 #include "core/search/bound_plan.h"
+#include "core/search/pace.h"
 #include "core/search/resolution.h"
 #include "core/search/snapshot.h"
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace annals::core::search {
 
 /// Erased versions don't pass, and nothing does if the snapshot has no store. Lifetime: the snapshot's store and the
 /// resolution outlive it.
+///
+/// A document with a large body may have to pass many plans, so that its test takes several turns: begin() is called, then
+/// test(), until it was not interrupted.
 class SnapshotBodies final : public BodyCheck {
   public:
     SnapshotBodies(const Snapshot& snapshot, const Resolution& resolution)
@@ -24,7 +30,38 @@ class SnapshotBodies final : public BodyCheck {
         }
     }
 
+    /// Begins the test of a document, or goes on with the one that was interrupted. Lifetime: the pace outlives the test.
+    void begin(const Pace& pace) noexcept {
+        if (!interrupted_) {
+            verdicts_.clear();
+        }
+        pace_ = &pace;
+        known_ = verdicts_.size();
+        next_ = 0;
+        interrupted_ = false;
+    }
+
+    /// Gives up the test that was interrupted, if any: another one begins.
+    void abandon() noexcept { interrupted_ = false; }
+
+    /// Whether the turn was over in the middle of the test, whose result then means nothing.
+    bool is_interrupted() const noexcept { return interrupted_; }
+
+    /// Requires: since begin(), it was called for the plans of one document, in the same order each time.
     bool passes(const Plan& plan, Position position) override {
+        if (next_ == verdicts_.size()) {
+            // Each turn decides about one plan at least.
+            interrupted_ = interrupted_ || (next_ > known_ && pace_->is_over());
+            if (interrupted_) {
+                return false;
+            }
+            verdicts_.push_back(decide(plan, position));
+        }
+        return verdicts_[next_++];
+    }
+
+  private:
+    bool decide(const Plan& plan, Position position) {
         if (!reader_ || !reader_->mentions(position, plan.text)) {
             return false;
         }
@@ -33,9 +70,13 @@ class SnapshotBodies final : public BodyCheck {
                                                            : plan.check(body));
     }
 
-  private:
     Related related_;
     std::optional<BodyReader> reader_;
+    const Pace* pace_ = nullptr;  ///< of the turn
+    std::vector<bool> verdicts_;  ///< on the document, in the order in which they are asked for
+    std::size_t known_ = 0;       ///< how many of them are of earlier turns
+    std::size_t next_ = 0;
+    bool interrupted_ = false;
 };
 
 }  // namespace annals::core::search
