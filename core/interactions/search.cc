@@ -98,12 +98,12 @@ class Search {
         co_await request_.loop->fetched(page->matches);  // Needed for includes.
         SearchBundleContent content;
         content.warnings = std::move(query_.warnings);
-        if (!query_.includes.empty()) {
-            read = co_await include(page->matches, content);
-        }
         content.carried = snapshot_->carried();
-        if (read && takes_out()) {
+        if (takes_out()) {
             read = co_await take_out(*page, content);
+        }
+        if (read && !query_.includes.empty()) {
+            read = co_await include(page->matches, content);
         }
         if (!read) {
             co_return std::move(read.error());
@@ -271,13 +271,22 @@ class Search {
 
     // Puts the contained resources that match into the content, and their total into the page.
     asio::awaitable<Result<void>> take_out(SearchPage& page, SearchBundleContent& content) {
-        content.matches = page.matches;
-        Result<void> done =
-            co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
-        if (done) {
-            done = co_await find_contained_total(page,
-                                                 content.matches.size() + content.contained.size());
+        const bool backwards = cursor_ && cursor_->backwards;
+        Result<std::size_t> taken = co_await contained_->take_out(
+            *snapshot_, request_.base_url, page.matches, backwards, content, turns_);
+        if (!taken) {
+            co_return std::move(taken.error());
         }
+        // The rest is on the next page in the direction in which this one was found.
+        if (*taken < page.matches.size()) {
+            const auto end = page.matches.end();
+            const auto count = static_cast<std::ptrdiff_t>(*taken);
+            page.matches.erase(backwards ? page.matches.begin() : page.matches.begin() + count,
+                               backwards ? end - count : end);
+            (backwards ? page.begins_inside : page.ends_inside) = true;
+        }
+        Result<void> done =
+            co_await find_contained_total(page, content.matches.size() + content.contained.size());
         co_return done;
     }
 
@@ -309,15 +318,13 @@ class Search {
                 at.emplace();
                 at->edge = next->matches.back().position;
             }
-            SearchBundleContent content;
-            content.matches = std::move(next->matches);
-            co_await request_.loop->fetched(content.matches);
-            Result<void> taken =
-                co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
-            if (!taken) {
-                co_return std::move(taken.error());
+            co_await request_.loop->fetched(next->matches);
+            Result<std::uint64_t> counted =
+                co_await contained_->count(*snapshot_, next->matches, turns_);
+            if (!counted) {
+                co_return std::move(counted.error());
             }
-            total += content.matches.size() + content.contained.size();
+            total += *counted;
         }
         page.total = total;
         co_return Result<void>();

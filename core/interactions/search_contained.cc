@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
 namespace annals::core {
 
@@ -86,51 +86,109 @@ bool ContainedSearch::contains_match(json::Value resource) {
     return false;
 }
 
-asio::awaitable<Result<void>> ContainedSearch::take_out(search::Snapshot& snapshot,
-                                                        std::string_view base_url,
-                                                        SearchBundleContent& content,
-                                                        Turns& turns) {
-    // The resources that match themselves.
+// The positions of those that match themselves.
+asio::awaitable<Result<std::unordered_set<std::uint64_t>>> ContainedSearch::find_own(
+    const std::vector<storage::VersionInfo>& containers, Turns& turns) {
     std::unordered_set<std::uint64_t> own;
-    if (containing_ && !content.matches.empty()) {
-        const auto [first, last] =
-            std::ranges::minmax(content.matches, {}, &storage::VersionInfo::position);
-        for (Asked& one : asked_) {
-            one.execution->want({.after = Position{first.position.value - 1},
-                                 .before = Position{last.position.value + 1}});
-            Result<void> done = co_await turns.finish(*one.execution);
-            if (!done) {
-                co_return std::move(done.error());
-            }
-            for (const search::Match& match : one.execution->matches()) {
-                own.insert(match.position().value);
-            }
+    if (!containing_ || containers.empty()) {
+        co_return own;
+    }
+    const auto [first, last] = std::ranges::minmax(containers, {}, &storage::VersionInfo::position);
+    for (Asked& one : asked_) {
+        one.execution->want({.after = Position{first.position.value - 1},
+                             .before = Position{last.position.value + 1}});
+        Result<void> done = co_await turns.finish(*one.execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        for (const search::Match& match : one.execution->matches()) {
+            own.insert(match.position().value);
         }
     }
+    co_return own;
+}
+
+// Takes what each has of a page, from the first one on or from the last one back.
+asio::awaitable<Result<void>> ContainedSearch::each(
+    search::Snapshot& snapshot, const std::vector<storage::VersionInfo>& containers, bool from_end,
+    Take take, Turns& turns) {
+    Result<std::unordered_set<std::uint64_t>> own = co_await find_own(containers, turns);
+    if (!own) {
+        co_return std::move(own.error());
+    }
     search::BodyReader reader(snapshot);
-    std::vector<storage::VersionInfo> kept;
-    for (const storage::VersionInfo& info : content.matches) {
+    std::vector<json::Value> inner;
+    for (std::size_t i = 0; i < containers.size(); ++i) {
         if (turns.pace().is_over()) {
             Result<void> in_time = co_await turns.next();
             if (!in_time) {
                 co_return std::move(in_time.error());
             }
         }
+        const storage::VersionInfo& info = containers[from_end ? containers.size() - 1 - i : i];
         search::Container container(reader.read(info.position));
+        inner.clear();
         for (const json::Value contained : container.contained().elements()) {
             if (matches(contained, container)) {
-                content.contained.push_back(
-                    {fmt::format("{}/{}/{}#{}", base_url, resource_type_name(info.type),
-                                 reader.id(), contained["id"].string()),
-                     std::string(contained.raw())});
+                inner.push_back(contained);
             }
         }
-        if (own.contains(info.position.value)) {
-            kept.push_back(info);
+        if (!take({info, reader.id(), own->contains(info.position.value), inner})) {
+            break;
         }
     }
-    content.matches = std::move(kept);
     co_return Result<void>();
+}
+
+asio::awaitable<Result<std::size_t>> ContainedSearch::take_out(
+    search::Snapshot& snapshot, std::string_view base_url,
+    const std::vector<storage::VersionInfo>& containers, bool from_end,
+    SearchBundleContent& content, Turns& turns) {
+    std::size_t taken = 0;
+    std::size_t bytes = 0;
+    const auto take = [&](const Found& found) {
+        const auto add = [&](json::Value contained) {
+            ContainedMatch& match = content.contained.emplace_back();
+            match.full_url =
+                fmt::format("{}/{}/{}#{}", base_url, resource_type_name(found.info.type), found.id,
+                            contained["id"].string());
+            match.resource = contained.raw();
+            bytes += match.full_url.size() + match.resource.size();
+        };
+        if (from_end) {
+            std::for_each(found.inner.rbegin(), found.inner.rend(), add);
+        } else {
+            std::ranges::for_each(found.inner, add);
+        }
+        if (found.is_match) {
+            content.matches.push_back(found.info);
+        }
+        ++taken;
+        return bytes <= kContainedPageBytes;
+    };
+    Result<void> done = co_await each(snapshot, containers, from_end, take, turns);
+    if (!done) {
+        co_return std::move(done.error());
+    }
+    if (from_end) {
+        std::ranges::reverse(content.contained);
+        std::ranges::reverse(content.matches);
+    }
+    co_return taken;
+}
+
+asio::awaitable<Result<std::uint64_t>> ContainedSearch::count(
+    search::Snapshot& snapshot, const std::vector<storage::VersionInfo>& containers, Turns& turns) {
+    std::uint64_t count = 0;
+    const auto take = [&count](const Found& found) {
+        count += found.inner.size() + (found.is_match ? 1 : 0);
+        return true;
+    };
+    Result<void> done = co_await each(snapshot, containers, false, take, turns);
+    if (!done) {
+        co_return std::move(done.error());
+    }
+    co_return count;
 }
 
 }  // namespace annals::core

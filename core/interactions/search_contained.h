@@ -17,12 +17,20 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
+
+/// A page of contained resources ends after the resource with which they exceed this: unlike others, they are copied.
+inline constexpr std::size_t kContainedPageBytes = 16 << 20;
 
 /// Contained resources are not indexed: every body is searched for them. Lifetime: the plans made by widen()
 /// point into this, which must not move; the store outlives it.
@@ -41,10 +49,19 @@ class ContainedSearch {
     /// Errors: as Execution; timeout.
     asio::awaitable<Result<void>> resolve_chains(search::Snapshot& snapshot, Turns& turns);
 
-    /// Replaces the resources that contain matches by the contained resources that match. A resource that matches
-    /// itself stays, even if it contains matches, too. Errors: as Execution; timeout.
-    asio::awaitable<Result<void>> take_out(search::Snapshot& snapshot, std::string_view base_url,
-                                           SearchBundleContent& content, Turns& turns);
+    /// Sets the content to what a page of `containers`, the resources that match or contain matches, has: the contained
+    /// resources that match, and those of `containers` that match themselves. Returns how many of `containers` these are of:
+    /// the first ones, or, `from_end`, the last ones, up to that at which the contained resources exceed
+    /// kContainedPageBytes. Errors: as Execution; timeout.
+    asio::awaitable<Result<std::size_t>> take_out(
+        search::Snapshot& snapshot, std::string_view base_url,
+        const std::vector<storage::VersionInfo>& containers, bool from_end,
+        SearchBundleContent& content, Turns& turns);
+
+    /// The number of all that take_out() would find. Errors: as Execution; timeout.
+    asio::awaitable<Result<std::uint64_t>> count(
+        search::Snapshot& snapshot, const std::vector<storage::VersionInfo>& containers,
+        Turns& turns);
 
   private:
     // A type that is searched.
@@ -54,6 +71,22 @@ class ContainedSearch {
         search::Related related;
     };
 
+    /// What a resource has of a page. Lifetime: until the next one.
+    struct Found {
+        const storage::VersionInfo& info;
+        std::string_view id;
+        bool is_match = false;               ///< itself
+        std::span<const json::Value> inner;  ///< the contained resources that match
+    };
+
+    /// False: this was the last one needed.
+    using Take = std::function<bool(const Found& found)>;
+
+    asio::awaitable<Result<void>> each(search::Snapshot& snapshot,
+                                       const std::vector<storage::VersionInfo>& containers,
+                                       bool from_end, Take take, Turns& turns);
+    asio::awaitable<Result<std::unordered_set<std::uint64_t>>> find_own(
+        const std::vector<storage::VersionInfo>& containers, Turns& turns);
     std::string mentioned_by_containers(TypeId type) const;
     bool matches(json::Value contained, search::Container& container);
     bool contains_match(json::Value resource);
