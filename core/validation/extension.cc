@@ -167,6 +167,9 @@ void check_extension(Context& context, const Frame& frame, const Spot& spot, con
         return;
     }
     const Result<std::shared_ptr<const Profile>> definition = Profile::load(context, url);
+    if (!definition && definition.error().code == Errc::too_costly) {
+        return;  // that the steps ran out has been told
+    }
     if (!definition) {
         const bool is_modifier = spot.element.name() == "modifierExtension";
         const bool is_own = url.starts_with(kOwnRoot) && !is_of_other_release(url);

@@ -177,6 +177,33 @@ TEST(Validation, CountsWhatTheDefinitionOfAnExtensionSays) {
     EXPECT_EQ(issues(patient, source, options), "error too-costly Patient\n");
 }
 
+TEST(Validation, TellsOnceThatStepsRanOutInTheDefinitionOfAnExtension) {
+    // That it takes too many steps used to be told as a fault of the extension, too.
+    const std::string elements = listed(3'000, [](int i) {
+        return fmt::format(
+            R"({{"id":"Extension.extension:s{0}","path":"Extension.extension","sliceName":"s{0}"}})",
+            i);
+    });
+    std::string own = profile_of("Extension", elements, "e");
+    own.replace(own.find("http://x.org/e"), 14, "http://hl7.org/fhir/StructureDefinition/e");
+    TextSource source;
+    source.add(own);
+    source.add(profile_of("Extension", elements, "e"));
+    Options options;
+    options.steps = 100'000;
+    options.refuse_unknown_extensions = true;
+    for (const auto& [member, url] :
+         {std::pair("extension", "http://hl7.org/fhir/StructureDefinition/e"),
+          std::pair("modifierExtension", "http://x.org/e")}) {
+        EXPECT_EQ(
+            issues(
+                fmt::format(R"({{"resourceType":"Patient","{}":[{{"url":"{}","valueCode":"a"}}]}})",
+                            member, url),
+                source, options),
+            "error too-costly Patient\n");
+    }
+}
+
 TEST(Validation, KnowsExtensionsThatAreForOtherExtensions) {
     TextSource source;
     std::string definition = profile_of(
