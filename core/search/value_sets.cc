@@ -90,18 +90,28 @@ struct Look {
     terminology::Session session;
 };
 
-/// What the work that was put off returns.
-template <typename T>
-std::shared_ptr<const void> held(const Result<std::shared_ptr<const T>>& made) {
-    return made ? *made : nullptr;
+/// Does work that was put off. The result holds all that was made, even if the work failed at last.
+template <typename Work>
+std::shared_ptr<const void> done(const StoredResources& elsewhere, const Work& work) {
+    struct Done {
+        explicit Done(const StoredResources& stored) : look(stored) {}
+
+        Look look;
+        std::shared_ptr<const void> made;
+    };
+
+    const auto done = std::make_shared<Done>(elsewhere);
+    if (const auto made = work(done->look)) {
+        done->made = *made;
+    }
+    return done;
 }
 
 Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
                       bool upwards) {
     Look look(stored);
     const auto again = [system = std::string(system)](const StoredResources& elsewhere) {
-        Look there(elsewhere);
-        return held(there.session.code_system(system, {}));
+        return done(elsewhere, [&](Look& there) { return there.session.code_system(system, {}); });
     };
     const auto content = look.session.code_system(system, {});
     if (!content) {
@@ -134,31 +144,28 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     return codes;
 }
 
-}  // namespace
-
-Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
-    Look look(stored);
-    const auto again = [name = std::string(name)](const StoredResources& elsewhere) {
-        Look there(elsewhere);
-        const auto made = there.session.value_set(name);
-        static_cast<void>(expand(elsewhere, name));
-        return held(made);
-    };
-    const auto value_set = look.session.value_set(name);
-    if (!value_set) {
-        return look.failed(value_set.error(), again);
-    }
-    if (*value_set == nullptr) {
+Result<terminology::ExpansionPointer> expansion_of(Look& look, std::string_view name) {
+    ANNALS_TRY(const terminology::ValueSetPointer value_set, look.session.value_set(name));
+    if (value_set == nullptr) {
         return Error{Errc::invalid,
                      fmt::format("the value set '{}' is not known here", shown(name)),
                      "",
                      {},
                      std::string(name)};
     }
-    const auto made =
-        terminology::expand(look.session, *value_set, {.codes_max = kExpansionMax, .wanted = {}});
+    return terminology::expand(look.session, value_set, {.codes_max = kExpansionMax, .wanted = {}});
+}
+
+}  // namespace
+
+Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
+    Look look(stored);
+    const auto made = expansion_of(look, name);
     if (!made) {
-        return look.failed(made.error(), again);
+        return look.failed(
+            made.error(), [name = std::string(name)](const StoredResources& elsewhere) {
+                return done(elsewhere, [&](Look& there) { return expansion_of(there, name); });
+            });
     }
     Expansion expansion;
     expansion.codes.reserve((*made)->entries.size());

@@ -399,8 +399,8 @@ Result<void> Builder::exclude(const Include& part) {
 
 /// An expansion and the lookups it was made from; valid as long as these give the same results.
 struct Made {
-    ExpansionPointer expansion;
-    std::vector<Session::Look> looks;
+    Expansion expansion;
+    std::vector<Session::Look> looks{};
 };
 
 Kept<Made>& kept_expansions(bool open_systems) {
@@ -420,7 +420,7 @@ Result<ExpansionPointer> find_kept(Session& session, const Definition& definitio
             return ExpansionPointer();
         }
     }
-    return kept->expansion;
+    return ExpansionPointer(kept, &kept->expansion);
 }
 
 }  // namespace
@@ -466,8 +466,8 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
             {},
             std::move(url)};
     }
-    auto made = std::make_shared<Expansion>(std::move(builder).take());
-    made->held.push_back(value_set);
+    const auto made = std::make_shared<Made>(std::move(builder).take());
+    made->expansion.held.push_back(value_set);
     // For a nested expansion, it isn't known which lookups were its own.
     if (keeps && session.within.size() == 1) {
         std::vector<Definition> documents{value_set->definition()};
@@ -476,14 +476,14 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
                 documents.push_back(look.found);
             }
         }
+        made->looks = session.looks();
         kept_expansions(session.open_systems)
-            .keep(value_set->definition(),
-                  std::make_shared<const Made>(Made{made, session.looks()}),
-                  sizeof(Expansion) + made->entries.size() * kBytesPerEntry +
+            .keep(value_set->definition(), made,
+                  sizeof(Made) + made->expansion.entries.size() * kBytesPerEntry +
                       value_set->regexes() * kRegexMemoryMax,
                   std::move(documents));
     }
-    return ExpansionPointer(made);
+    return ExpansionPointer(made, &made->expansion);
 }
 
 }  // namespace annals::terminology

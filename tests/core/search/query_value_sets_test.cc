@@ -1,11 +1,17 @@
+#include "core/search/value_sets.h"
+#include "core/terminology/effort.h"
+#include "core/terminology/value_set.h"
 #include "tests/core/search/corpus.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace annals::core::search {
 namespace {
@@ -95,6 +101,67 @@ TEST(ValueSetQuery, TakesNoMoreBytesOfCodesThanItMay) {
           {{"code:in=http://v/one", "o"},
            {"code:in=http://v/many",
             "too-costly: search parameter 'code:in': codes of more than 16777216 bytes"}});
+}
+
+/// A Corpus that leaves what takes long to others.
+class PuttingOff final : public StoredResources {
+  public:
+    explicit PuttingOff(const Corpus& corpus) : corpus_(corpus) {}
+
+    std::uint64_t seed() const override { return corpus_.seed(); }
+
+    std::uint64_t key(TypeId type, std::string_view id) const override {
+        return corpus_.key(type, id);
+    }
+
+    Result<StoredDocument> read(TypeId type, std::string_view id) const override {
+        return corpus_.read(type, id);
+    }
+
+    Result<StoredDocument> find(TypeId type, std::string_view url,
+                                std::string_view version) const override {
+        return corpus_.find(type, url, version);
+    }
+
+    PutOff* put_off() const override { return &later_; }
+
+    /// What the work returns that was put off; null: none was.
+    std::shared_ptr<const void> done() const {
+        const auto work = std::exchange(later_.work, {});
+        return work.empty() ? nullptr : work.front()(corpus_);
+    }
+
+  private:
+    const Corpus& corpus_;
+    mutable PutOff later_;
+};
+
+TEST(ValueSetQuery, HoldsWhatWasMadeElsewhereEvenIfThereAreTooManyCodes) {
+    // What is too large to be kept would otherwise be made again by the thread that has put it off.
+    const std::string long_text(129 << 20, 'x');
+    std::string codes = R"({"code":"c"})";
+    for (std::size_t i = 0; i < 2 * kExpansionMax; ++i) {
+        codes += fmt::format(R"(,{{"code":"c{}"}})", i);
+    }
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"ValueSet","id":"large","url":"http://v/large","compose":{)"
+               R"("include":[{"system":"http://s","concept":[)" +
+               codes + R"(]}]},"purpose":")" + long_text + R"("})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"same","url":"http://v/same","compose":{)"
+               R"("include":[{"valueSet":["http://v/large"]}]}})");
+    const auto is_known = [&] {
+        terminology::Effort none(0);
+        const StoredDocument large =
+            *corpus.find(*find_resource_type("ValueSet"), "http://v/large", "");
+        return terminology::value_set_of(large, none).has_value();
+    };
+    const PuttingOff stored(corpus);
+    EXPECT_FALSE(expand(stored, "http://v/same"));
+    std::shared_ptr<const void> held = stored.done();
+    ASSERT_NE(held, nullptr);
+    EXPECT_TRUE(is_known());
+    held.reset();
+    EXPECT_FALSE(is_known());
 }
 
 TEST(ValueSetQuery, FindsAnyCodeOfASystemThatIsNotHereAndThatAValueSetHasAllOf) {
