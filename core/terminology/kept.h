@@ -10,6 +10,7 @@
 #include "core/terminology/source.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <list>
 #include <memory>
@@ -40,7 +41,8 @@ inline std::string_view characters_of(json::Value string, std::deque<std::string
 template <typename T>
 class Kept {
   public:
-    explicit Kept(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+    explicit Kept(std::size_t bytes_max, std::size_t entries_max = SIZE_MAX)
+        : bytes_max_(bytes_max), entries_max_(entries_max) {}
 
     /// Null if there is none.
     std::shared_ptr<const T> find(const Definition& definition) {
@@ -77,7 +79,7 @@ class Kept {
         }
         entries_.push_front({definition, std::move(made), bytes, std::move(documents)});
         by_document_[definition.get()] = entries_.begin();
-        while (bytes_ > bytes_max_) {
+        while (bytes_ > bytes_max_ || entries_.size() > entries_max_) {
             drop(std::prev(entries_.end()));
         }
     }
@@ -106,6 +108,7 @@ class Kept {
     }
 
     const std::size_t bytes_max_;
+    const std::size_t entries_max_;
     std::mutex mutex_;
     std::list<Entry> entries_;                                                 // guarded by mutex_
     std::unordered_map<const json::Document*, Place> by_document_;             // guarded by mutex_

@@ -122,35 +122,23 @@ Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::stri
 
 Result<std::shared_ptr<const Profile>> Profile::find_or_compile(Context& context,
                                                                 std::string_view url) {
-    // Cached profiles; each holds its documents, so that no other can get their addresses.
-    thread_local std::unordered_map<const json::Document*, std::shared_ptr<const Profile>> kept;
-    thread_local std::size_t kept_bytes = 0;
+    thread_local terminology::Kept<Profile> kept(kProfileBytesMax, kProfilesMax);
     const Definition definition = find_profile(context.source, url);
     if (!definition) {
         return Error{Errc::not_found, fmt::format("{} is not known", url)};
     }
-    const auto before = kept.find(definition.get());
-    if (before != kept.end() && before->second->is_current(context.source)) {
-        return before->second;
+    std::shared_ptr<const Profile> before = kept.find(definition);
+    if (before != nullptr && before->is_current(context.source)) {
+        return before;
     }
     ANNALS_TRY(std::shared_ptr<const Profile> made,
                compile(context, definition, definition->root()));
-    // One that is made again, because what it is derived from has changed, is counted again.
-    kept_bytes += made->bytes();
-    if (kept.size() >= kProfilesMax || kept_bytes > kProfileBytesMax) {
-        kept.clear();
-        kept_bytes = made->bytes();
+    std::vector<Definition> documents;
+    for (const Part& part : made->parts_) {
+        documents.push_back(part.definition);
     }
-    kept[definition.get()] = made;
+    kept.keep(definition, made, made->nodes_.size() * sizeof(Node), std::move(documents));
     return made;
-}
-
-std::size_t Profile::bytes() const {
-    std::size_t bytes = nodes_.size() * sizeof(Node);
-    for (const Part& part : parts_) {
-        bytes += terminology::bytes_of(*part.definition);
-    }
-    return bytes;
 }
 
 Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Definition definition,

@@ -119,9 +119,6 @@ class Profile {
 
     bool is_current(const Source& source) const;
 
-    /// Approximately what it takes, with the definitions.
-    std::size_t bytes() const;
-
     std::vector<Part> parts_;
     std::vector<Node> nodes_;
     std::vector<std::string> faults_;

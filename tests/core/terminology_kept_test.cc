@@ -52,5 +52,17 @@ TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
     EXPECT_EQ(kept.find(huge), nullptr);
 }
 
+TEST(Kept, DropsTheLeastRecentlyUsedOfTooMany) {
+    std::vector<terminology::Definition> keys;
+    terminology::Kept<int> kept(1'000'000, 2);
+    for (int i = 0; i < 3; ++i) {
+        keys.push_back(std::make_shared<const json::Document>());
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10);
+        EXPECT_NE(kept.find(keys.front()), nullptr);
+    }
+    EXPECT_EQ(kept.find(keys[1]), nullptr);
+    EXPECT_NE(kept.find(keys[2]), nullptr);
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace annals::validation {
 namespace {
@@ -294,6 +295,42 @@ TEST(Validation, KeepsProfilesOfBoundedSize) {
         }
     }
     EXPECT_TRUE(first.expired());
+}
+
+TEST(Validation, KeepsTheProfilesOfALargeGuide) {
+    // What they are derived from used to be counted for each of them, and all were dropped where these were too many bytes.
+    constexpr int kProfiles = 200;
+    const auto base = [](std::string_view name, std::size_t bytes, std::string_view of = {}) {
+        return profile_of("Patient",
+                          R"({"id":"Patient.name","path":"Patient.name","definition":")" +
+                              std::string(bytes, 'x') + R"("})",
+                          name, of);
+    };
+    const std::string minimum = R"({"id":"Patient.name","path":"Patient.name","min":1})";
+    std::vector<std::weak_ptr<const json::Document>> kept;
+    {
+        TextSource source;
+        source.add(base("national", 1 << 20));
+        source.add(base("local", 1 << 20, "http://x.org/national"));
+        const auto is_valid_by = [&](const std::string& url) {
+            Options options;
+            options.profiles = {url};
+            return issues(R"({"resourceType":"Patient","name":[{"text":"x"}]})", source, options) ==
+                   "";
+        };
+        for (int i = 0; i < kProfiles; ++i) {
+            const std::string name = fmt::format("p{}", i);
+            source.add(profile_of("Patient", minimum, name, "http://x.org/local"));
+            EXPECT_TRUE(is_valid_by("http://x.org/" + name));
+            kept.push_back(*source.find("StructureDefinition", "http://x.org/" + name, ""));
+        }
+        // Nor is one counted again that is made again.
+        for (int i = 0; i < kProfiles; ++i) {
+            source.add(base("local", 1 << 20, "http://x.org/national"));
+            EXPECT_TRUE(is_valid_by("http://x.org/p0"));
+        }
+    }
+    EXPECT_EQ(std::ranges::count_if(kept, [](const auto& one) { return one.expired(); }), 0);
 }
 
 TEST(Validation, CountsTheLengthOfTheBaseOfRelativeReferences) {
