@@ -36,6 +36,13 @@ constexpr std::chrono::milliseconds kFlushLookInterval{1};
 /// The number of handlers run between two checks of the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
 
+/// An error whose text is told. For its status tell_failure() would give a general one, which says that nothing was written;
+/// that would be wrong of an erasure.
+Error bytes_left(Error error) {
+    error.others.push_back({error.code, error.detail, ""});
+    return error;
+}
+
 }  // namespace
 
 /// The fetches that the store is carrying out for this loop.
@@ -153,20 +160,25 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
         co_return settled;
     }
     Result<void> erased = co_await erased_->wait(ticket, nullptr);
-    if (const auto why = erased_->why_newest_failed();
-        ticket.value == 0 && why && *why != Errc::corrupt) {
-        // The request may repeat one that failed. What a damaged record has stays, whoever asks.
-        erased = Error{*why,
-                       "nothing of it can be read, but bytes of what was erased before could not "
-                       "be removed from the disk yet"};
-    }
     if (!erased) {
-        // For such a status tell_failure() would give a general text, which says that nothing was written; that would be wrong
-        // here.
-        Error& error = erased.error();
-        error.others.push_back({error.code, error.detail, ""});
+        erased = bytes_left(std::move(erased.error()));
     }
     co_return erased;
+}
+
+asio::awaitable<Result<void>> Loop::all_erased() {
+    Result<storage::Ticket> unfinished = store_.unfinished_erasure();
+    if (unfinished && unfinished->value != 0) {
+        // What this is told would remain a failure even after a retry that succeeds.
+        static_cast<void>(co_await erased_->wait(*unfinished, nullptr));
+        unfinished = store_.unfinished_erasure();
+    }
+    if (!unfinished) {
+        co_return bytes_left({unfinished.error().code,
+                              "nothing of it can be read, but bytes of what was erased before "
+                              "could not be removed from the disk yet"});
+    }
+    co_return Result<void>();
 }
 
 asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {

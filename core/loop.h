@@ -68,10 +68,14 @@ class Loop : private storage::SettleListener {
                                                  Meanwhile* meanwhile = nullptr);
 
     /// As settled_ticket(), and waits until no byte of what it erased is left on disk.
-    /// Requires: the commit erased something, or `ticket` is 0: then no earlier erasure may have left bytes there.
+    /// Requires: the commit erased something, or `ticket` is 0.
     /// Errors: also corrupt and io: the erasure is in the log, but the bytes are only removed when the store
     ///         is next opened.
     asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);
+
+    /// Waits until no byte is left on disk of anything that is erased by now, whoever erased it, except in damaged records: for
+    /// answers that something is gone. Errors: no_store, io: bytes are left, because the last attempt failed.
+    asio::awaitable<Result<void>> all_erased();
 
     /// Waits until the versions at `positions` are in memory (Store::fetch()), which are read in parallel.
     asio::awaitable<void> fetched(std::vector<Position> positions);

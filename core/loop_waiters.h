@@ -54,7 +54,6 @@ struct Loop::Waiters {
     std::mutex mutex;
     std::atomic<storage::Ticket> through{};  // changed under mutex
     storage::DroppedTickets dropped;         // guarded by mutex, like all up to `wake_posted`
-    std::optional<Errc> newest_failure;      ///< none: what was noted last went well
     bool anyone = false;
     bool watched = false;  ///< `watchers` has one
     bool wake_posted = false;
@@ -93,12 +92,6 @@ struct Loop::Waiters {
         return {};
     }
 
-    /// Why the newest attempt failed. A retry that succeeds leaves `dropped` as it is.
-    std::optional<Errc> why_newest_failed() {
-        const std::lock_guard lock(mutex);
-        return newest_failure;
-    }
-
     static asio::awaitable<Result<void>> ready(Result<void> result) { co_return result; }
 
     /// Waits until `ticket` has settled; returns at once if it has.
@@ -129,7 +122,6 @@ struct Loop::Waiters {
     /// Returns whether the caller must post wake().
     bool note(storage::Ticket now, std::optional<Errc> why_not) {
         const std::lock_guard lock(mutex);
-        newest_failure = why_not;
         const storage::Ticket before = through.load(std::memory_order_relaxed);
         if (why_not && now > before) {  // A retry that fails again has been reported already.
             dropped.add({before.value + 1}, now, *why_not);

@@ -34,7 +34,8 @@ Housekeeper::Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners
       listeners_(listeners),
       forget_derived_(std::move(forget_derived)),
       added_{.ticket = {}, .erases = left.erases, .erased = std::move(left.erased)},
-      ready_(added_.erases != 0) {
+      left_(added_.erases != 0),
+      ready_(left_) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -50,8 +51,9 @@ Housekeeper::~Housekeeper() {
     }
 }
 
-void Housekeeper::add(Ticket ticket, std::span<const Position> erased) {
+void Housekeeper::add(Ticket ticket, const std::function<std::span<const Position>()>& erase) {
     const std::lock_guard lock(mutex_);
+    const std::span<const Position> erased = erase();
     added_.ticket = ticket;
     ++added_.erases;
     added_.erased.insert(added_.erased.end(), erased.begin(), erased.end());
@@ -75,6 +77,17 @@ Result<void> Housekeeper::wait(Ticket ticket) {
         return outcome_;
     }
     return {};
+}
+
+Result<Ticket> Housekeeper::unfinished() {
+    const std::lock_guard lock(mutex_);
+    if (!outcome_ && (left_ || added_.ticket >= failed_from_)) {
+        return outcome_.error();
+    }
+    if (left_) {
+        return Error{Errc::no_store, "erase: the device was full when the store was opened"};
+    }
+    return added_.ticket > done_ ? added_.ticket : Ticket{};
 }
 
 /// Returns the damage in what it was to erase, if there is any.
@@ -186,7 +199,7 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     const bool retries = !outcome_;
     const bool again = !retries || outcome_.error().code == Errc::no_store;
     lock.unlock();
-    const Result<std::optional<Error>> done =
+    Result<std::optional<Error>> done =
         again ? work(task) : Result<std::optional<Error>>(outcome_.error());
     if (!done && again) {
         const bool passing = done.error().code == Errc::no_store;
@@ -198,22 +211,19 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         if (!passing) {
             // The journal may have changes that a segment doesn't have yet: a copy with another salt would never get them.
             compaction_.end();
+            // Whatever it was: not_found would mean the resource, and corrupt a damaged record.
+            done = Error{Errc::io, std::string(done.error().detail)};
         }
     }
-    // To listeners the ticket has failed from now on, even if a later attempt succeeds.
-    std::optional<Errc> why_not;
-    if (const std::optional<Error> failure = done ? *done : std::optional(done.error())) {
-        // A missing file of the store must not be reported as not_found, which would mean the resource.
-        why_not = failure->code == Errc::not_found ? Errc::io : failure->code;
-    }
-    listeners_.erased(task.ticket, why_not);
     if (done && retries) {
         log_info("erase: the remaining bytes are removed");
     }
+    const Ticket through = task.ticket;
     lock.lock();
     if (done) {
         outcome_ = {};
-        done_ = task.ticket;
+        done_ = through;
+        left_ = false;
         task = {};
         compacting_ = true;
     } else {
@@ -226,6 +236,11 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         }
     }
     done_wake_.notify_all();
+    lock.unlock();
+    // Last, so that unfinished() agrees. To listeners the ticket has failed from now on, even if a later attempt succeeds.
+    const std::optional<Error> failure = done ? *done : std::optional(done.error());
+    listeners_.erased(through, failure ? std::optional(failure->code) : std::nullopt);
+    lock.lock();
 }
 
 }  // namespace annals::storage

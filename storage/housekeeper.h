@@ -42,15 +42,21 @@ class Housekeeper {
     Housekeeper(const Housekeeper&) = delete;
     Housekeeper& operator=(const Housekeeper&) = delete;
 
-    /// Adds the versions that an erase record of the commit `ticket` erased. Requires: tickets ascend.
-    void add(Ticket ticket, std::span<const Position> erased);
+    /// Adds the versions that an erase record of the commit `ticket` erases: `erase` makes them invisible and returns them.
+    /// Whoever finds them gone is told so by unfinished(). Requires: tickets ascend.
+    void add(Ticket ticket, const std::function<std::span<const Position>()>& erase);
 
     /// Begins with what was added, which is visible to everyone by now.
     void wake();
 
     /// Blocks until nothing is left of what commits up to `ticket` erased, except in damaged records (Eraser::take_damage()).
-    /// Errors: no_store, corrupt, io.
+    /// Errors: no_store, io.
     Result<void> wait(Ticket ticket);
+
+    /// The newest commit of which something may be left whose removal has not failed: it is under way, or begins soon. 0: nothing
+    /// is left of any commit, including those of earlier processes, except in damaged records.
+    /// Errors: no_store, io: the last attempt failed, and something is left.
+    Result<Ticket> unfinished();
 
     /// Compacts every sealed segment with anything dead: at full speed (`hurry`), or at a pace that writers hardly notice.
     void compact(bool hurry);
@@ -81,7 +87,8 @@ class Housekeeper {
     std::mutex mutex_;  ///< guards everything below except the thread
     std::condition_variable wake_;
     std::condition_variable done_wake_;
-    Task added_;
+    Task added_;  ///< its ticket is the newest that was added, also once it is done
+    bool left_;   ///< what an earlier process left is not done yet
     bool ready_ = false;
     bool compacting_ = true;           ///< there may be something to compact
     bool hurried_ = false;             ///< by compact()

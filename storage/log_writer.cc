@@ -341,8 +341,10 @@ void LogWriter::add_to_index() {
 
 void LogWriter::erase(const Hint& record, Ticket ticket) {
     erased_.clear();
-    index_.erase({record.key, record.scope, record.version}, &erased_);
-    housekeeper_.add(ticket, erased_);
+    housekeeper_.add(ticket, [&] {
+        index_.erase({record.key, record.scope, record.version}, &erased_);
+        return std::span<const Position>(erased_);
+    });
     if (search_ != nullptr) {
         for (const Position position : erased_) {
             search_->erased(record.type, position);

@@ -105,6 +105,11 @@ Result<void> Store::wait_erased(Ticket ticket) {
     return impl_->housekeeper == nullptr ? Result<void>() : impl_->housekeeper->wait(ticket);
 }
 
+Result<Ticket> Store::unfinished_erasure() const {
+    return impl_->housekeeper == nullptr ? Result<Ticket>(Ticket{})
+                                         : impl_->housekeeper->unfinished();
+}
+
 void Store::add_listener(SettleListener& listener) {
     impl_->listeners.add(listener);
 }

@@ -71,7 +71,7 @@ asio::awaitable<Result<void>> check_nothing_to_delete(const Service& service,
                                                       const Request& request) {
     Result<void> lasts = check_nothing_to_write(service);
     if (lasts && service.config().hard_delete) {
-        lasts = co_await request.loop->erased_ticket({});
+        lasts = co_await request.loop->all_erased();
     }
     co_return lasts;
 }

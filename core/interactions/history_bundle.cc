@@ -82,6 +82,9 @@ class HistoryRun {
         if (settled && last_erase_.value != 0) {
             settled = co_await request_.loop->erased_ticket(last_erase_);
         }
+        if (settled && met_erased_) {
+            settled = co_await request_.loop->all_erased();
+        }
         if (!settled) {
             co_return settled.error();
         }
@@ -229,6 +232,7 @@ class HistoryRun {
         }
         const bool newest = !entry.version || *entry.version >= head.version;
         record.erasing = head.exists && newest && service_.config().hard_delete;
+        met_erased_ = met_erased_ || (!head.exists && service_.config().hard_delete);
         ignore(record, Fate::gone_already, entry, head);
         return record.erasing ? erase(record, wait) : Result<bool>(true);
     }
@@ -256,7 +260,8 @@ class HistoryRun {
             return true;
         }
         if (submission.status == Submission::Status::expectation_failed) {
-            return true;  // It was written again or erased meanwhile.
+            met_erased_ = true;  // Or it was written again meanwhile.
+            return true;
         }
         return not_submitted(submission, record, wait);
     }
@@ -411,6 +416,8 @@ class HistoryRun {
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
+    /// A deletion met nothing, with hard_delete: the bundle may be sent again because bytes of it were left.
+    bool met_erased_ = false;
     Unfinished unfinished_;  ///< the check of the current entry
     AnswerBudget budget_;    ///< of the outcomes of refused entries
     std::size_t refusal_bytes_ = 0;

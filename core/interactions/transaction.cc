@@ -58,6 +58,9 @@ class TransactionRun {
             if (!std::exchange(reads_tried, true)) {
                 fit = co_await try_reads(attempt);
             }
+            if (fit && !manner_.rehearsed) {
+                fit = co_await check_erased(attempt);
+            }
             if (fit) {
                 fit = co_await check_references(attempt);
             }
@@ -291,6 +294,21 @@ class TransactionRun {
             }
         }
         co_return true;
+    }
+
+    /// Whether deletions that have nothing to delete may be answered so: with hard_delete that promises that no byte of it is
+    /// left. Not afterwards, so that a transaction that fails by it has had no effect.
+    asio::awaitable<bool> check_erased(const TransactionAttempt& attempt) {
+        const auto met_nothing = [&](std::size_t index) {
+            return entries_[index].kind == EntryKind::remove &&
+                   attempt.state().decision(index).action == EntryDecision::Action::none;
+        };
+        const auto first = std::ranges::find_if(order_, met_nothing);
+        if (first == order_.end() || !service_.config().hard_delete) {
+            co_return true;
+        }
+        Result<void> erased = co_await request_.loop->all_erased();
+        co_return erased || fail(*first, std::move(erased.error()));
     }
 
     /// Checks references to what the transaction deletes and, without a commit that would do so, those to what doesn't exist;

@@ -115,35 +115,150 @@ TEST_F(Durability, SaysOfAnErasureWhoseBytesAreStillThereThatItIsDone) {
     EXPECT_EQ(send("GET", "/Patient/1").status, 404);
 }
 
-TEST_F(Durability, SaysOfNoRepeatedErasureThatItIsDoneBeforeItsBytesAreGone) {
-    core::Config config;
-    config.hard_delete = true;
-    config.delete_absent = 204;
-    restart(config);
-    ASSERT_EQ(put_patient("1"), 201);
-    ASSERT_EQ(put_patient("2"), 201);
-    ASSERT_EQ(put_patient("2"), 200);
-    disk_->set_space(0);
-    const std::pair<const char*, const char*> erasures[] = {{"DELETE", "/Patient/1"},
-                                                            {"DELETE", "/Patient?_id=1"},
-                                                            {"DELETE", "/Patient/2/_history"},
-                                                            {"POST", "/Patient/2/$purge-history"}};
-    for (int repeated = 0; repeated < 2; ++repeated) {
-        for (const auto& [method, target] : erasures) {
-            const Answer told = send(method, target);
-            EXPECT_EQ(told.status, 503) << target;
-            EXPECT_TRUE(told.says(R"("code":"no-store")")) << target;
+// Hard deletes, and the same request sent again before the bytes are gone.
+class RepeatedErasure : public Durability {
+  protected:
+    RepeatedErasure() {
+        config_.hard_delete = true;
+        config_.delete_absent = 204;
+        begin_anew();
+    }
+
+    void begin_anew() {
+        disk_ = std::make_shared<SimFileSystem>();
+        restart_on(disk_, config_);
+        for (const char* id : {"1", "2", "3", "4"}) {
+            EXPECT_EQ(put_patient(id), 201);
+        }
+        EXPECT_EQ(put_patient("2"), 200);
+    }
+
+    struct Erasure {
+        const char* method;
+        const char* target;
+        std::string body;
+    };
+
+    static std::string bundle(std::string_view type, std::string_view entries) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})", type,
+                           entries);
+    }
+
+    static inline const std::string kDeletion3 =
+        R"({"request":{"method":"DELETE","url":"Patient/3"}})";
+
+    // Each finds nothing more to erase when it is sent again.
+    static std::vector<Erasure> erasures() {
+        return {{"DELETE", "/Patient/1", ""},
+                {"DELETE", "/Patient?_id=1", ""},
+                {"DELETE", "/Patient/2/_history", ""},
+                {"POST", "/Patient/2/$purge-history", ""},
+                {"POST", "/", bundle("transaction", kDeletion3)},
+                {"POST", "/",
+                 bundle("transaction", R"({"request":{"method":"DELETE","url":"Patient?_id=3"}})")},
+                {"POST", "/",
+                 bundle("history", R"({"fullUrl":"http://a/fhir/Patient/4",)"
+                                   R"("request":{"method":"DELETE","url":"Patient/4"},)"
+                                   R"("response":{"status":"204","etag":"W/\"2\""}})")}};
+    }
+
+    Answer send_erasure(const Erasure& erasure) {
+        return send(erasure.method, erasure.target, erasure.body);
+    }
+
+    void expect_all(int status, std::string_view code) {
+        for (const Erasure& erasure : erasures()) {
+            const Answer told = send_erasure(erasure);
+            EXPECT_EQ(told.status, status) << erasure.target << ' ' << erasure.body;
+            EXPECT_TRUE(told.says(fmt::format(R"("code":"{}")", code))) << told.body;
         }
     }
-    disk_->set_space({});
-    for (const auto& [method, target] : erasures) {
+
+    void expect_all_done() {
+        for (const Erasure& erasure : erasures()) {
+            EXPECT_EQ(send_erasure(erasure).status,
+                      erasure.method == std::string_view("POST") ? 200 : 204)
+                << erasure.target << ' ' << erasure.body;
+        }
+    }
+
+    // Waits until the erasure is retried.
+    void await_retry() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        int status = 503;
-        while (status == 503 && std::chrono::steady_clock::now() < deadline) {
-            status = send(method, target).status;
+        while (send("DELETE", "/Patient/1").status == 503 &&
+               std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(milliseconds(5));
         }
-        EXPECT_EQ(status, method == std::string_view("POST") ? 200 : 204) << target;
     }
+
+    core::Config config_;
+};
+
+TEST_F(RepeatedErasure, IsNotDoneWhileItsBytesAreOnAFullDisk) {
+    disk_->set_space(0);
+    expect_all(503, "no-store");
+    expect_all(503, "no-store");
+    // Nor when what could not remove them is another process.
+    restart(config_);
+    expect_all(503, "no-store");
+    disk_->set_space({});
+    await_retry();
+    expect_all_done();
+}
+
+TEST_F(RepeatedErasure, IsNotDoneAfterAFailureUntilTheStoreIsOpenedAgain) {
+    for (const Errc why : {Errc::io, Errc::corrupt, Errc::not_found}) {
+        begin_anew();
+        disk_->fail_next(SimFileSystem::Call::create, why);  // of the erasure journal
+        EXPECT_EQ(send("DELETE", "/Patient/1").status, 500);
+        expect_all(500, "exception");
+        restart(config_);
+        expect_all_done();
+    }
+}
+
+TEST_F(RepeatedErasure, IsDoneOnceTheFirstIs) {
+    disk_->hold_syncs("/erase/");
+    auto first = send_later("DELETE", "/Patient/1");
+    disk_->await_held_sync();
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+    std::vector<std::future<Answer>> again;
+    for (const Erasure& erasure : erasures()) {
+        again.push_back(send_later(erasure.method, erasure.target, erasure.body));
+    }
+    for (std::future<Answer>& one : again) {
+        EXPECT_TRUE(pending(one));
+    }
+    disk_->release_syncs();
+    EXPECT_EQ(first.get().status, 204);
+    for (std::future<Answer>& one : again) {
+        EXPECT_LT(one.get().status, 300);
+    }
+}
+
+TEST_F(RepeatedErasure, FailsLikeTheFirstThatItWaitsFor) {
+    disk_->hold_syncs("/erase/");
+    auto first = send_later("DELETE", "/Patient/1");
+    disk_->await_held_sync();
+    auto again = send_later("DELETE", "/Patient/1");
+    EXPECT_TRUE(pending(again));
+    disk_->fail_next(SimFileSystem::Call::sync, Errc::io);
+    disk_->release_syncs();
+    EXPECT_EQ(first.get().status, 500);
+    EXPECT_EQ(again.get().status, 500);
+}
+
+TEST_F(RepeatedErasure, InATransactionThatFailsByItHasNoEffect) {
+    disk_->fail_next(SimFileSystem::Call::create, Errc::io);
+    EXPECT_EQ(send("DELETE", "/Patient/3").status, 500);
+    const std::string both =
+        bundle("transaction", kDeletion3 + R"(,{"resource":{"resourceType":"Patient","id":"new"},)"
+                                           R"("request":{"method":"PUT","url":"Patient/new"}})");
+    EXPECT_EQ(send("POST", "/", both).status, 500);
+    EXPECT_EQ(send("GET", "/Patient/new").status, 404);
+    restart(config_);
+    EXPECT_EQ(send("POST", "/", both).status, 200);
+    EXPECT_EQ(send("GET", "/Patient/new").status, 200);
 }
 
 TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {

@@ -93,11 +93,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     void forget(std::uint64_t offset, std::uint64_t bytes) override {
         const std::lock_guard lock(fs_.mutex_);
-        const auto entry = std::ranges::find_if(
-            fs_.entries_, [&](const auto& named) { return named.second == inode_; });
-        fs_.forgotten_.push_back({.path = entry != fs_.entries_.end() ? entry->first : "",
-                                  .offset = offset,
-                                  .bytes = bytes});
+        fs_.forgotten_.push_back({.path = fs_.path_of(inode_), .offset = offset, .bytes = bytes});
     }
 
     Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
@@ -121,7 +117,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     Result<void> sync() override {
         std::unique_lock lock(fs_.mutex_);
-        fs_.wait_for_sync(lock);
+        fs_.wait_for_sync(inode_, lock);
         if (Result<void> begun = fs_.begin_call(Call::sync, lock); !begun) {
             if (fs_.lose_on_failed_sync_ && !fs_.off_) {
                 // Sizes are metadata of the file system, which are not lost.
@@ -323,9 +319,10 @@ void SimFileSystem::after_list(std::function<void()> hook) {
     after_list_ = std::move(hook);
 }
 
-void SimFileSystem::hold_syncs() {
+void SimFileSystem::hold_syncs(std::string_view part) {
     const std::lock_guard lock(mutex_);
     hold_syncs_ = true;
+    held_part_ = part;
 }
 
 void SimFileSystem::release_syncs() {
@@ -339,17 +336,27 @@ void SimFileSystem::await_held_sync() {
     changed_.wait(lock, [&] { return held_ > 0; });
 }
 
-void SimFileSystem::wait_for_sync(std::unique_lock<std::mutex>& lock) {
+/// Empty if it has no name any more.
+std::string SimFileSystem::path_of(const std::shared_ptr<Inode>& inode) const {
+    const auto entry =
+        std::ranges::find_if(entries_, [&](const auto& named) { return named.second == inode; });
+    return entry != entries_.end() ? entry->first : "";
+}
+
+void SimFileSystem::wait_for_sync(const std::shared_ptr<Inode>& inode,
+                                  std::unique_lock<std::mutex>& lock) {
     if (sync_ms_ > 0) {
         const auto delay = std::chrono::milliseconds(sync_ms_);
         lock.unlock();
         std::this_thread::sleep_for(delay);
         lock.lock();
     }
-    ++held_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return !hold_syncs_; });
-    --held_;
+    if (hold_syncs_ && path_of(inode).find(held_part_) != std::string::npos) {
+        ++held_;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return !hold_syncs_; });
+        --held_;
+    }
 }
 
 std::uint64_t SimFileSystem::changing_calls() const {

@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::test {
@@ -99,8 +100,8 @@ class SimFileSystem final : public storage::FileSystem {
     /// Makes every sync take this long.
     void set_sync_ms(std::uint32_t ms);
 
-    /// Syncs block until release_syncs().
-    void hold_syncs();
+    /// Syncs block until release_syncs(), or only those of files with `part` in their paths.
+    void hold_syncs(std::string_view part = {});
     void release_syncs();
 
     /// Waits until hold_syncs() blocks a sync.
@@ -209,7 +210,8 @@ class SimFileSystem final : public storage::FileSystem {
     Result<void> take_descriptor() const;
     void change_entry(const std::string& path, std::shared_ptr<Inode> inode);
     Result<void> grow(Inode& inode, std::uint64_t size);
-    void wait_for_sync(std::unique_lock<std::mutex>& lock);
+    std::string path_of(const std::shared_ptr<Inode>& inode) const;
+    void wait_for_sync(const std::shared_ptr<Inode>& inode, std::unique_lock<std::mutex>& lock);
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
@@ -237,6 +239,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::uint32_t sync_ms_ = 0;
     bool off_ = false;
     bool hold_syncs_ = false;
+    std::string held_part_;  ///< of the paths of files whose syncs are held
     std::atomic<bool> lose_on_failed_sync_{false};
     std::uint32_t held_ = 0;
     std::function<void()> after_links_;
