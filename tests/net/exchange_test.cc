@@ -360,15 +360,17 @@ TEST(Pipelining, LeavesOthersTheirTurns) {
         Connection many(one_thread.port());
         Connection other(one_thread.port());
         ASSERT_TRUE(other.send(get("/fhir/count")));
-        const int before = std::stoi(other.receive()->body);
+        const auto counted_before = other.receive();
+        ASSERT_TRUE(counted_before);
+        const int before = std::stoi(counted_before->body);
         std::string requests = get("/fhir/hold");
         for (int i = 0; i < count; ++i) {
             requests += get(target);
         }
         ASSERT_TRUE(many.send(requests));
-        await_hold();
+        HeldLoop held;
         ASSERT_TRUE(other.send(get("/fhir/count")));
-        let_go();
+        held.let_go();
         const auto counted = other.receive();
         ASSERT_TRUE(counted);
         EXPECT_LT(std::stoi(counted->body) - before, count) << target;

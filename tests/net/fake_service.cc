@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <semaphore>
 #include <thread>
+#include <utility>
 
 namespace annals::test {
 
@@ -135,12 +136,18 @@ net::Handlers fake_handlers() {
     return {.plain = plain, .awaiting = awaiting};
 }
 
-void await_hold() {
+HeldLoop::HeldLoop() {
     holding.acquire();
 }
 
-void let_go() {
-    letting_go.release();
+HeldLoop::~HeldLoop() {
+    let_go();
+}
+
+void HeldLoop::let_go() {
+    if (std::exchange(held_, false)) {
+        letting_go.release();
+    }
 }
 
 FakeServer::FakeServer(const std::function<void(core::Config&)>& change) {

@@ -13,7 +13,7 @@
 //   /measured?N      the same, with a known size
 //   /wait?MS         awaited; answers after MS milliseconds
 //   /block?MS        blocks the loop for MS milliseconds
-//   /hold            blocks the loop until let_go()
+//   /hold            blocks the loop until a HeldLoop lets go
 //   /count           how many requests plain handlers got before it
 //   /close           asks to close the connection
 //
@@ -34,12 +34,23 @@ namespace annals::test {
 
 net::Handlers fake_handlers();
 
-/// Waits until a request for /hold blocks its loop.
-void await_hold();
+/// A loop that a request for /hold blocks. At the end of its lifetime the loop goes on.
+class HeldLoop {
+  public:
+    /// Waits until a loop is blocked.
+    HeldLoop();
+    ~HeldLoop();
+    HeldLoop(const HeldLoop&) = delete;
+    HeldLoop& operator=(const HeldLoop&) = delete;
 
-/// Lets that loop go on.
-void let_go();
+    /// Lets the loop go on before that.
+    void let_go();
 
+  private:
+    bool held_ = true;
+};
+
+/// Lifetime: outlives each HeldLoop, without which it would wait for ever for its thread.
 class FakeServer {
   public:
     explicit FakeServer(const std::function<void(core::Config&)>& change = {});

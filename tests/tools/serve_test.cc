@@ -406,7 +406,8 @@ TEST(Serve, LeavesDescriptorsToFilesHoweverManyConnect) {
     }
     EXPECT_EQ(test::exchange(port, "GET", "/healthz").status, 200);
     int status = ask("POST", "/fhir/$backup?to=b");
-    while (status == 202) {
+    for (int i = 0; i < 2000 && status == 202; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
         status = ask("GET", "/fhir/$backup");
     }
     EXPECT_EQ(status, 200) << server.errors();
