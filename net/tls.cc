@@ -58,12 +58,12 @@ std::string file_reason() {
     switch (ERR_PACK(ERR_GET_LIB(code), 0, ERR_GET_REASON(code))) {
         case ERR_PACK(ERR_LIB_PEM, 0, PEM_R_NO_START_LINE):
             return "it has no certificate";
+        // Nothing in the file is a key, or our callback gave no passphrase for it.
         case ERR_PACK(ERR_LIB_OSSL_DECODER, 0, ERR_R_UNSUPPORTED):
         case ERR_PACK(ERR_LIB_CRYPTO, 0, ERR_R_INTERRUPTED_OR_CANCELLED):
-        case ERR_PACK(ERR_LIB_PEM, 0, PEM_R_BAD_PASSWORD_READ):
             return "it has no key without a passphrase";
+        // OpenSSL keeps a pair for each type of key: a key of another type than the certificate's has none.
         case ERR_PACK(ERR_LIB_X509, 0, X509_R_KEY_VALUES_MISMATCH):
-        case ERR_PACK(ERR_LIB_X509, 0, X509_R_KEY_TYPE_MISMATCH):
         case ERR_PACK(ERR_LIB_SSL, 0, SSL_R_NO_CERTIFICATE_ASSIGNED):
             return "the key does not belong to the certificate";
         default:
