@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <future>
 #include <system_error>
@@ -27,14 +27,14 @@ namespace annals::net {
 
 namespace {
 
-/// How many sockets are accepted before the loop's other work gets its turn, and how many may be on their way to other loops:
+/// How many sockets are accepted before the loop's other work gets its turn, and may be on their way to other loops:
 /// these count towards no limit of connections yet.
-constexpr int kAcceptsPerTurn = 64;
+constexpr std::uint64_t kAcceptsPerTurn = 64;
 
-/// The pause in accepting while so many are on their way.
+/// The pause in accepting for a loop that has not taken its share of these.
 constexpr std::chrono::milliseconds kHandoverPause{1};
 
-/// The same for the last time: as many as can be waiting.
+/// How many are accepted when the server stops: as many as can be waiting.
 constexpr int kAcceptsAtLast = asio::socket_base::max_listen_connections;
 
 /// The pause in accepting after the system could not provide a socket, usually for lack of descriptors.
@@ -79,6 +79,11 @@ struct Handover {
     int fd;
 };
 
+/// Whether as many sockets are on their way to `worker` as may be.
+bool is_full(const std::unique_ptr<Worker>& worker) {
+    return worker->handed_over.load() >= worker->shared.handovers_max;
+}
+
 /// Raises the limit of descriptors as far as allowed, and divides them up.
 void divide_descriptors(Shared& shared) {
     rlimit limit{};
@@ -92,6 +97,8 @@ void divide_descriptors(Shared& shared) {
         limit = raised;
     }
     shared.overloaded_max = std::min<std::uint64_t>(kOverloadedMax, limit.rlim_cur / 4);
+    shared.handovers_max = std::max<std::uint64_t>(
+        1, std::min<std::uint64_t>(kAcceptsPerTurn, limit.rlim_cur / 8) / shared.workers.size());
     const std::uint64_t others =
         std::min<std::uint64_t>(kOverloadedMax + kFilesMax, limit.rlim_cur / 2);
     if (shared.connections_max > limit.rlim_cur - others) {
@@ -156,8 +163,7 @@ struct Server::Impl {
     std::optional<asio::ip::tcp::acceptor> acceptor;
     std::optional<asio::steady_timer> file_timer;
     std::size_t next_worker = 0;
-    std::atomic<std::size_t> handed_over{0};  // sockets without a connection yet
-    bool accepting = false;                   // guarded by shared.mutex once the threads run
+    bool accepting = false;  // guarded by shared.mutex once the threads run
     std::vector<std::jthread> threads;
     bool stopped = false;
 };
@@ -217,20 +223,20 @@ void Server::Impl::run() {
 asio::awaitable<void> Server::Impl::accept() {
     asio::steady_timer pause(acceptor->get_executor());
     Clock::time_point next_warning = Clock::time_point::min();
+    const int accepts = static_cast<int>(shared.handovers_max * shared.workers.size());
     for (;;) {
         const Waited waited =
             co_await acceptor->async_wait(asio::ip::tcp::acceptor::wait_read, use_tuple);
         if (std::get<0>(waited)) {
             break;  // closed
         }
-        const int on_their_way = static_cast<int>(handed_over.load());
-        if (on_their_way >= kAcceptsPerTurn) {
-            pause.expires_after(kHandoverPause);
-            co_await pause.async_wait(use_tuple);
-            continue;
-        }
-        const int refused = accept_some(kAcceptsPerTurn - on_their_way);
+        const int refused = accept_some(accepts);
         if (refused == 0) {
+            if (std::ranges::any_of(shared.workers, is_full)) {
+                // If it doesn't take them even then, others get its share.
+                pause.expires_after(kHandoverPause);
+                co_await pause.async_wait(use_tuple);
+            }
             continue;
         }
         if (const Clock::time_point time = Clock::now(); time >= next_warning) {
@@ -285,16 +291,20 @@ asio::awaitable<void> Server::Impl::watch_files() {
 }
 
 void Server::Impl::hand_over(int fd) {
+    // This ends: the first worker, on whose loop this is, takes each at once.
+    while (is_full(shared.workers[next_worker])) {
+        next_worker = (next_worker + 1) % shared.workers.size();
+    }
     Worker& worker = *shared.workers[next_worker];
     next_worker = (next_worker + 1) % shared.workers.size();
     if (&worker == shared.workers.front().get()) {
         worker.adopt(fd);
         return;
     }
-    handed_over.fetch_add(1);
+    worker.handed_over.fetch_add(1);
     worker.loop.post([this, &worker, socket = std::make_shared<Handover>(fd)] {
         worker.adopt(std::exchange(socket->fd, -1));
-        if (handed_over.fetch_sub(1) == 1 && shared.stopping.load()) {
+        if (worker.handed_over.fetch_sub(1) == 1 && shared.stopping.load()) {
             const std::lock_guard lock(shared.mutex);
             shared.all_closed.notify_all();
         }
@@ -311,7 +321,9 @@ bool Server::Impl::wait_closed(std::chrono::milliseconds time) {
     std::unique_lock lock(shared.mutex);
     // In this order: a socket is counted as a connection before it stops being counted as handed over.
     return shared.all_closed.wait_for(lock, time, [this] {
-        return !accepting && handed_over.load() == 0 && shared.connections.load() == 0;
+        const bool all_adopted = std::ranges::all_of(
+            shared.workers, [](const auto& worker) { return worker->handed_over.load() == 0; });
+        return !accepting && all_adopted && shared.connections.load() == 0;
     });
 }
 

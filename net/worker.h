@@ -59,6 +59,7 @@ struct Shared {
     /// limits.max_connections, or fewer if there are not enough file descriptors.
     std::uint64_t connections_max;
     std::uint64_t overloaded_max = 64;  ///< further connections, which get only health and metrics
+    std::uint64_t handovers_max = 16;   ///< accepted sockets on their way to one worker
     std::shared_ptr<Auditor> audit;     ///< null: no audit log
     core::Pings pings;                  ///< for websocket subscriptions
     std::unique_ptr<auth::ClientCertificate> outgoing;    ///< for requests that the server makes
@@ -109,6 +110,7 @@ struct Worker : private core::Pings::Listener {
     std::deque<Connection*> overloaded;  ///< those beyond the limit, in order of arrival
     Clock::time_point time;              ///< of the last sweep
     std::array<char, kHttpDateChars> date;
+    std::atomic<std::uint64_t> handed_over{0};  ///< accepted sockets that are on their way to it
     bool quit = false;
     std::atomic<bool> pings_posted{false};  ///< the loop has been told to check
     // Last, so that they are destroyed before what their coroutines refer to.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -356,6 +357,21 @@ TEST(Connections, MayBeManyAtOnce) {
     EXPECT_GE(open_connections(server.port()), 200U);
     connections.clear();
     expect_connections_go(server.port());
+}
+
+TEST(Connections, AreServedByOthersWhileOneThreadIsBusy) {
+    const FakeServer server([](core::Config& config) { config.threads = 2; });
+    const Connection of_the_first(server.port());
+    Connection of_the_second(server.port());
+    ASSERT_TRUE(of_the_second.send(get_request("/fhir/hold")));
+    const HeldLoop held;
+    std::deque<Connection> silent;  // more than twice as many as may be on their way
+    for (int i = 0; i < 200; ++i) {
+        silent.emplace_back(server.port());
+    }
+    Connection asking(server.port());
+    ASSERT_TRUE(asking.send(kGet));
+    EXPECT_TRUE(asking.receive());
 }
 
 TEST(Connections, ThatBreakOffDoNoHarm) {
