@@ -16,15 +16,13 @@ void Connection::start(Worker& worker, int fd) {
     const std::uint64_t open = worker.shared.connections.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t limit = worker.shared.connections_max;
     if (open >= limit + worker.shared.overloaded_max) {
-        // A new one replaces the oldest, so that health can always be requested.
-        if (worker.overloaded.empty()) {
-            ::close(fd);
-            worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
-            return;
+        // A new one replaces the worker's oldest, so that health can always be requested. Where other workers have all of
+        // them, it is one more.
+        if (!worker.overloaded.empty()) {
+            Connection* oldest = worker.overloaded.front();
+            worker.overloaded.pop_front();
+            oldest->abandon();
         }
-        Connection* oldest = worker.overloaded.front();
-        worker.overloaded.pop_front();
-        oldest->abandon();
     }
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

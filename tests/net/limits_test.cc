@@ -309,11 +309,15 @@ TEST(Connections, OverTheLimitAreToldSo) {
 }
 
 TEST(Connections, OverTheLimitLeaveHealthAndMetricsToBeAsked) {
-    FakeServer server([](core::Config& config) { config.limits.max_connections = 1; });
+    FakeServer server([](core::Config& config) { config.limits.max_connections = 2; });
     Connection first(server.port());
     ASSERT_TRUE(first.send(kGet));
     ASSERT_TRUE(first.receive());
-    // More than are listened to at the same time, as far as there are descriptors, and none says anything.
+    Connection second(server.port());
+    ASSERT_TRUE(second.send(get_request("/fhir/hold")));
+    HeldLoop held;
+    // More than are listened to at the same time, as far as there are descriptors, all of them by the other thread, and none
+    // says anything.
     rlimit descriptors{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &descriptors), 0);
     std::vector<std::unique_ptr<RawSocket>> silent;
@@ -328,6 +332,11 @@ TEST(Connections, OverTheLimitLeaveHealthAndMetricsToBeAsked) {
         EXPECT_EQ(response ? response->header("Connection") : "", "close");
         return response ? response->status : 0;
     };
+    EXPECT_EQ(ask(get_request("/healthz")), 200);  // after all of them
+    silent.push_back(std::make_unique<RawSocket>(server.port()));
+    std::this_thread::sleep_for(milliseconds(20));
+    held.let_go();
+    EXPECT_TRUE(second.receive());
     for (const char* path : {"/healthz", "/readyz", "/metrics"}) {
         EXPECT_EQ(ask(get_request(path)), 200) << path;
     }

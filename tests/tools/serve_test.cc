@@ -383,13 +383,13 @@ TEST(Serve, NeedsNoRoomForPendingSignals) {
 
 TEST(Serve, LeavesDescriptorsToFilesHoweverManyConnect) {
     const TemporaryDirectory directory;
-    const char* const script = "ulimit -n 500; exec \"$@\" --set threads=2";
+    const char* const script = "ulimit -n 200; exec \"$@\" --set threads=2";
     test::ChildProcess server("/bin/sh", served_by_shell(script, directory));
     const auto url = tools::parse_server_url(url_when_ready(server));
     ASSERT_TRUE(url) << server.errors();
     EXPECT_THAT(server.errors(),
-                testing::HasSubstr("limits.max_connections: with 500 file descriptors in total, "
-                                   "250 connections are accepted"));
+                testing::HasSubstr("limits.max_connections: with 200 file descriptors in total, "
+                                   "100 connections are accepted"));
     tools::HttpClient client(*url);
     const auto ask = [&](const std::string& method, const std::string& target) {
         tools::HttpRequest request;
