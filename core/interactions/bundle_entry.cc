@@ -412,6 +412,15 @@ void ResponseBundle::add_text(std::string_view entry_json) {
     text_ += entry_json;
 }
 
+void ResponseBundle::add_text(std::string_view begin, std::shared_ptr<const std::string> outcome,
+                              std::string_view end) {
+    add_text(begin);
+    body_.append(text_);
+    const std::string_view view = *outcome;
+    body_.append_view(view, std::move(outcome));
+    text_ = end;
+}
+
 void ResponseBundle::trace(HttpMethod method, int status, std::string reference) {
     if (traced_) {
         traces_.push_back({method, status, std::move(reference)});

@@ -11,6 +11,7 @@
 #include "core/exchange.h"
 #include "storage/types.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +72,10 @@ class ResponseBundle {
 
     /// Adds an entry that is serialized already: a JSON object.
     void add_text(std::string_view entry_json);
+
+    /// The same, with `outcome` between the two parts. It is not copied.
+    void add_text(std::string_view begin, std::shared_ptr<const std::string> outcome,
+                  std::string_view end);
 
     /// Adds the audit trace of an entry added by add_text().
     void trace(HttpMethod method, int status, std::string reference);

@@ -327,7 +327,6 @@ class HistoryRun {
         fit_answer(request_, EntryUse::write, budget_, response);
         record.fate = Fate::refused;
         record.refusal = std::make_unique<std::string>(response.body.str());
-        refusal_bytes_ += record.refusal->size();
         return true;
     }
 
@@ -369,7 +368,7 @@ class HistoryRun {
 
     asio::awaitable<Response> answer() {
         ResponseBundle bundle("batch-response", request_.base_url, service_.config().audited());
-        bundle.reserve(records_.size() * kAnsweredEntryBytes + refusal_bytes_);
+        bundle.reserve(records_.size() * kAnsweredEntryBytes);
         for (std::size_t index = 0; index < records_.size();) {
             index = add_answers(bundle, index);
             if (index < records_.size() && turns_.pace().is_over()) {
@@ -393,10 +392,15 @@ class HistoryRun {
             if (index + kAhead < records_.size()) {
                 __builtin_prefetch(records_[index + kAhead].full_url.data());
             }
-            const Record& record = records_[index];
+            Record& record = records_[index];
             text.clear();
             append_history_answer(text, escaped_base_, record, id_of(record));
-            bundle.add_text(text);
+            if (record.refusal) {
+                bundle.add_text(text, std::move(record.refusal), kEntryEnd);
+            } else {
+                text += kEntryEnd;
+                bundle.add_text(text);
+            }
             if (traced) {
                 trace_history_answer(bundle, record, id_of(record));
             }
@@ -420,7 +424,6 @@ class HistoryRun {
     bool met_erased_ = false;
     Unfinished unfinished_;  ///< the check of the current entry
     AnswerBudget budget_;    ///< of the outcomes of refused entries
-    std::size_t refusal_bytes_ = 0;
     Turns turns_;
     IgnoredEntries ignored_;  ///< not yet compared
     bool ignored_last_ = false;

@@ -70,10 +70,8 @@ void append_history_answer(std::string& text, std::string_view escaped_base,
         case Fate::refused:
             append_entry_response(text, kRefused, {}, {}, {});
             text += R"(,"outcome":)";
-            text += *outcome.refusal;
             break;
     }
-    text += std::string_view("}}");
 }
 
 void trace_history_answer(ResponseBundle& bundle, const HistoryOutcome& outcome,

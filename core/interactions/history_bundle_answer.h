@@ -38,7 +38,11 @@ struct HistoryOutcome {
     std::unique_ptr<std::string> refusal;  ///< the OperationOutcome that says why it is refused
 };
 
-/// Appends the response entry for the resource `id`. `escaped_base`: base_url escaped for a JSON string.
+/// What ends a response entry.
+inline constexpr std::string_view kEntryEnd = "}}";
+
+/// Appends the response entry for the resource `id`, without kEntryEnd, and of a refused one without the `refusal` before that.
+/// `escaped_base`: base_url escaped for a JSON string.
 void append_history_answer(std::string& text, std::string_view escaped_base,
                            const HistoryOutcome& outcome, std::string_view id);
 

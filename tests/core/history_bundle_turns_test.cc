@@ -111,6 +111,7 @@ TEST(HistoryBundle, SaysInTurnsWhyEntriesAreRefused) {
     ASSERT_TRUE(watched.response);
     EXPECT_EQ(watched.response->status, 200);
     EXPECT_GT(watched.response->body.size(), 10U << 20);
+    EXPECT_GT(watched.response->body.piece_count(), 1000U) << "outcomes are not copied";
     test::expect_turns_of(kLongTurn, watched);
 }
 
