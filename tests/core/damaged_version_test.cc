@@ -1,4 +1,5 @@
-// A version whose bytes are damaged on disk: reading it is answered with 500; searches and histories name it in its place.
+// A version whose bytes are damaged on disk: reading or erasing it is answered with 500; searches and histories name it in its
+// place.
 
 #include "storage/format.h"
 #include "tests/support/files.h"
@@ -59,6 +60,23 @@ TEST_F(DamagedVersion, IsNamedInItsPlaceAndKeepsNothingElseFromBeingRead) {
         EXPECT_EQ(document->root()["entry"].size(),
                   document->root()["total"].raw() == "2" ? 2U : 3U);
     }
+}
+
+TEST_F(DamagedVersion, ThatIsErasedIsToldOnceToLeaveItsBytes) {
+    core::Config config;
+    config.hard_delete = true;
+    config.delete_absent = 204;
+    restart(config);
+    ASSERT_EQ(put_patient("1", "Broken"), 201);
+    ASSERT_EQ(put_patient("2"), 201);
+    damage("Broken");
+    const Answer told = send("DELETE", "/Patient/1");
+    EXPECT_EQ(told.status, 500);
+    EXPECT_TRUE(told.says("its bytes could not be removed from the disk")) << told.body;
+    // Nothing would ever remove them, and other deletions are not affected.
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/2").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/2").status, 204);
 }
 
 }  // namespace
