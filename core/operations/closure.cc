@@ -23,7 +23,7 @@ constexpr std::uint64_t kStepsPerRow = 20;
 
 /// What all texts of a table's rows may take, each of which repeats its system.
 constexpr std::size_t kRowBytesMax = 128 << 20;
-constexpr std::size_t kBytesPerStep = 64;
+constexpr std::size_t kRowBytesPerStep = 64;
 
 struct ClosureAsked {
     std::string name;
@@ -52,7 +52,7 @@ class Rows {
         if (bytes_ > kRowBytesMax) {
             return Error{Errc::answer_too_costly, "The codes of a closure table are too long"};
         }
-        ANNALS_TRY_VOID(effort_.spend(row.bytes() / kBytesPerStep));
+        ANNALS_TRY_VOID(effort_.spend(row.bytes() / kRowBytesPerStep));
         rows_.push_back(std::move(row));
         return {};
     }

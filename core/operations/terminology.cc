@@ -15,7 +15,7 @@ namespace annals::core {
 namespace {
 
 constexpr std::uint64_t kStepsMax = 100'000'000;
-constexpr std::size_t kBytesPerStep = 64;  // written
+constexpr std::size_t kWrittenBytesPerStep = 64;
 
 /// The bytes of a stored resource, or of one in a package.
 Result<std::string_view> body_of(const Service& service, const Target& target,
@@ -86,7 +86,7 @@ Result<void> count_written(terminology::Effort& effort, std::size_t before, std:
         return Error{Errc::answer_too_costly,
                      fmt::format("The response would be larger than {} bytes", bytes_max)};
     }
-    return effort.spend((bytes - before) / kBytesPerStep);
+    return effort.spend((bytes - before) / kWrittenBytesPerStep);
 }
 
 Error nothing_meant(const OperationInput& input) {

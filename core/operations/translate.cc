@@ -23,7 +23,7 @@ constexpr std::size_t kMapsMax = 8;  // in a chain of maps
 /// The most maps tried if none is named, and the steps that each costs in addition to its contents.
 constexpr std::size_t kMapsLookedAtMax = 1000;
 constexpr std::uint64_t kStepsPerMap = 100;
-constexpr std::size_t kBytesPerStep = 64;
+constexpr std::size_t kMapBytesPerStep = 64;
 
 struct Dependency {
     std::string element;
@@ -331,7 +331,8 @@ Result<std::string> translate_answer(Session& session, const TranslateAsked& ask
         if (map == nullptr) {
             continue;  // it has just been removed
         }
-        ANNALS_TRY_VOID(session.effort().spend(kStepsPerMap + map->text().size() / kBytesPerStep));
+        ANNALS_TRY_VOID(
+            session.effort().spend(kStepsPerMap + map->text().size() / kMapBytesPerStep));
         ANNALS_TRY_VOID(translation.use(map));
     }
     return translation.answer("What is known about these value sets and systems");
