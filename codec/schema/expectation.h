@@ -44,7 +44,7 @@ struct alignas(64) Expectation {
     std::uint32_t once;  ///< of a choice: the bit that must not be set yet in an object's `seen`
     std::uint32_t seen;  ///< the bit that it sets; of a type's start: the bits required in the end
     std::uint16_t type;  ///< of its values
-    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if the name is not kept
+    std::uint8_t key_bytes;  ///< the name and its quotes; 0 if no name is kept
     std::uint8_t place;      ///< its number among the members that the type can have
     Expectation* next;       ///< what followed it last time; never null
     Check check;
@@ -54,7 +54,7 @@ struct alignas(64) Expectation {
         opens;  ///< the kind that the member's value must have, if that is an object or array
     std::uint8_t size_bits;   ///< a string not checked further has 1 to 1 << size_bits bytes
     std::uint8_t space_mask;  ///< 0xff if there must be no white space in such a string, else 0
-    bool known;               ///< whether this is a member that the type can have
+    bool known;               ///< an element, or resourceType: a member with a place of its own
 };
 
 static_assert(sizeof(Expectation) == 64);

@@ -385,7 +385,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         if (edge_lane_ != nullptr && must_fetch(*edge_lane_, edge_, pace)) {
             return false;
         }
-        bodies_.begin(pace);
+        bodies_.begin(edge_, pace);
         const bool is_match = edge_matches();
         if (bodies_.is_interrupted()) {
             return false;
@@ -409,7 +409,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
             return false;
         }
-        bodies_.begin(pace);
+        bodies_.begin(lane->run->position(candidate.document), pace);
         const bool accepted = accepts(*lane, candidate);
         if (bodies_.is_interrupted()) {
             return false;

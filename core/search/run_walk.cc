@@ -485,7 +485,7 @@ bool RunWalk::must_fetch(const Pace& pace) {
 // False also if the turn was over in the middle: bodies_.is_interrupted().
 bool RunWalk::passes(std::uint32_t document, const Pace& pace) {
     const Open& open = *open_;
-    bodies_.begin(pace);
+    bodies_.begin(open.run->position(document), pace);
     return std::ranges::all_of(open.tests,
                                [&](const BoundPlan* condition) {
                                    return test(*condition, *open.run, document, bodies_);

@@ -30,11 +30,14 @@ class SnapshotBodies final : public BodyCheck {
         }
     }
 
-    /// Begins the test of a document, or goes on with the one that was interrupted. Lifetime: the pace outlives the test.
-    void begin(const Pace& pace) noexcept {
-        if (!interrupted_) {
+    /// Begins the test of the document at this position, or goes on with it if it was interrupted. Lifetime: the pace outlives the
+    /// test.
+    void begin(Position document, const Pace& pace) noexcept {
+        // Another one follows if the one that was interrupted has been erased since.
+        if (!interrupted_ || document != document_) {
             verdicts_.clear();
         }
+        document_ = document;
         pace_ = &pace;
         known_ = verdicts_.size();
         next_ = 0;
@@ -73,6 +76,7 @@ class SnapshotBodies final : public BodyCheck {
     Related related_;
     std::optional<BodyReader> reader_;
     const Pace* pace_ = nullptr;  ///< of the turn
+    Position document_;
     std::vector<bool> verdicts_;  ///< on the document, in the order in which they are asked for
     std::size_t known_ = 0;       ///< how many of them are of earlier turns
     std::size_t next_ = 0;

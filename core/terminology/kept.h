@@ -37,7 +37,8 @@ inline std::string_view characters_of(json::Value string, std::deque<std::string
 }
 
 /// Keeps what was made from each definition; the least recently used goes first. What is too large to be kept is found as long
-/// as others hold it. A definition is an immutable version, so nothing kept becomes wrong. Requires: a T holds its definition.
+/// as others hold it. Its definition is an immutable version; whoever makes it from others, too, must check that they are current.
+/// Requires: a T holds its definition.
 template <typename T>
 class Kept {
   public:
@@ -65,13 +66,14 @@ class Kept {
         for (const Definition& document : documents) {
             all += bytes_of(*document);
         }
-        if (bytes > bytes_max_ / 2 || all > bytes_max_) {  // It would displace all others.
-            std::erase_if(large_, [](const auto& one) { return one.second.expired(); });
-            large_.insert_or_assign(definition.get(), made);
-            return;
-        }
         if (const auto old = by_document_.find(definition.get()); old != by_document_.end()) {
             drop(old->second);
+        }
+        large_.erase(definition.get());
+        if (bytes > bytes_max_ / 2 || all > bytes_max_) {  // It would displace all others.
+            std::erase_if(large_, [](const auto& one) { return one.second.expired(); });
+            large_.emplace(definition.get(), made);
+            return;
         }
         bytes_ += bytes;
         for (const Definition& document : documents) {
