@@ -68,7 +68,7 @@ class Loop : private storage::SettleListener {
                                                  Meanwhile* meanwhile = nullptr);
 
     /// As settled_ticket(), and waits until no byte of what it erased is left on disk.
-    /// Requires: the commit erased something, or `ticket` is 0.
+    /// Requires: the commit erased something.
     /// Errors: also corrupt and io: the erasure is in the log, but the bytes are only removed when the store
     ///         is next opened.
     asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);

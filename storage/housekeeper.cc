@@ -51,20 +51,25 @@ Housekeeper::~Housekeeper() {
     }
 }
 
-void Housekeeper::add(Ticket ticket, const std::function<std::span<const Position>()>& erase) {
+void Housekeeper::announce(Ticket ticket) {
     const std::lock_guard lock(mutex_);
-    const std::span<const Position> erased = erase();
-    added_.ticket = ticket;
-    ++added_.erases;
-    added_.erased.insert(added_.erased.end(), erased.begin(), erased.end());
+    announced_ = ticket;
+}
+
+void Housekeeper::add(std::span<const Position> erased) {
+    const std::lock_guard lock(mutex_);
+    adding_.ticket = announced_;
+    ++adding_.erases;
+    adding_.erased.insert(adding_.erased.end(), erased.begin(), erased.end());
 }
 
 void Housekeeper::wake() {
     {
         const std::lock_guard lock(mutex_);
-        if (added_.erases == 0) {
+        if (adding_.erases == 0) {
             return;
         }
+        added_.take(adding_);
         ready_ = true;
     }
     wake_.notify_one();
@@ -72,7 +77,7 @@ void Housekeeper::wake() {
 
 Result<void> Housekeeper::wait(Ticket ticket) {
     std::unique_lock lock(mutex_);
-    done_wake_.wait(lock, [&] { return done_ >= ticket || added_.ticket < ticket || !outcome_; });
+    done_wake_.wait(lock, [&] { return done_ >= ticket || announced_ < ticket || !outcome_; });
     if (!outcome_ && ticket >= failed_from_) {
         return outcome_;
     }
@@ -81,13 +86,20 @@ Result<void> Housekeeper::wait(Ticket ticket) {
 
 Result<Ticket> Housekeeper::unfinished() {
     const std::lock_guard lock(mutex_);
-    if (!outcome_ && (left_ || added_.ticket >= failed_from_)) {
+    if (!outcome_ && (left_ || announced_ >= failed_from_)) {
         return outcome_.error();
     }
     if (left_) {
         return Error{Errc::no_store, "erase: the device was full when the store was opened"};
     }
-    return added_.ticket > done_ ? added_.ticket : Ticket{};
+    return announced_ > done_ ? announced_ : Ticket{};
+}
+
+void Housekeeper::Task::take(Task& other) {
+    ticket = std::max(ticket, other.ticket);
+    erases += other.erases;
+    erased.insert(erased.end(), other.erased.begin(), other.erased.end());
+    other = {};
 }
 
 /// Returns the damage in what it was to erase, if there is any.
@@ -188,10 +200,7 @@ void Housekeeper::run() {
 
 void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     ready_ = false;
-    task.ticket = std::max(task.ticket, added_.ticket);
-    task.erases += std::exchange(added_.erases, 0);
-    task.erased.insert(task.erased.end(), added_.erased.begin(), added_.erased.end());
-    added_.erased.clear();
+    task.take(added_);
     if (task.erases == 0) {
         return;
     }

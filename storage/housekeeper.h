@@ -42,11 +42,14 @@ class Housekeeper {
     Housekeeper(const Housekeeper&) = delete;
     Housekeeper& operator=(const Housekeeper&) = delete;
 
-    /// Adds the versions that an erase record of the commit `ticket` erases: `erase` makes them invisible and returns them.
-    /// Whoever finds them gone is told so by unfinished(). Requires: tickets ascend.
-    void add(Ticket ticket, const std::function<std::span<const Position>()>& erase);
+    /// Announces that the commit `ticket` erases something, before it makes the first version invisible: whoever then finds it
+    /// gone is told so by unfinished(). Requires: tickets ascend. Threads: the log writer's, as for add() and wake().
+    void announce(Ticket ticket);
 
-    /// Begins with what was added, which is visible to everyone by now.
+    /// Adds the versions that an erase record of the announced commit has made invisible.
+    void add(std::span<const Position> erased);
+
+    /// Begins with what was added, which is visible to everyone by now. Requires: the announced commit is added completely.
     void wake();
 
     /// Blocks until nothing is left of what commits up to `ticket` erased, except in damaged records (Eraser::take_damage()).
@@ -72,6 +75,8 @@ class Housekeeper {
         Ticket ticket;
         std::uint64_t erases = 0;
         std::vector<Position> erased;
+
+        void take(Task& other);  ///< which is empty then
     };
 
     void run();
@@ -87,8 +92,10 @@ class Housekeeper {
     std::mutex mutex_;  ///< guards everything below except the thread
     std::condition_variable wake_;
     std::condition_variable done_wake_;
-    Task added_;  ///< its ticket is the newest that was added, also once it is done
-    bool left_;   ///< what an earlier process left is not done yet
+    Ticket announced_;  ///< the newest, also once it is done
+    Task adding_;       ///< until wake(): perhaps only a part of a commit
+    Task added_;        ///< complete commits
+    bool left_;         ///< what an earlier process left is not done yet
     bool ready_ = false;
     bool compacting_ = true;           ///< there may be something to compact
     bool hurried_ = false;             ///< by compact()

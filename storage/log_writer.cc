@@ -341,10 +341,9 @@ void LogWriter::add_to_index() {
 
 void LogWriter::erase(const Hint& record, Ticket ticket) {
     erased_.clear();
-    housekeeper_.add(ticket, [&] {
-        index_.erase({record.key, record.scope, record.version}, &erased_);
-        return std::span<const Position>(erased_);
-    });
+    housekeeper_.announce(ticket);
+    index_.erase({record.key, record.scope, record.version}, &erased_);
+    housekeeper_.add(erased_);
     if (search_ != nullptr) {
         for (const Position position : erased_) {
             search_->erased(record.type, position);

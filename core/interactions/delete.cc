@@ -66,14 +66,22 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
     return deletion;
 }
 
-/// Whether the answer may say that there was nothing to delete: with hard_delete that promises that no byte of it is left.
-asio::awaitable<Result<void>> check_nothing_to_delete(const Service& service,
-                                                      const Request& request) {
-    Result<void> lasts = check_nothing_to_write(service);
-    if (lasts && service.config().hard_delete) {
-        lasts = co_await request.loop->all_erased();
+/// Whether the answer may say that there is nothing to delete: with hard_delete that promises that no byte of it is left.
+asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request) {
+    if (!service.config().hard_delete) {
+        co_return Result<void>();
     }
-    co_return lasts;
+    co_return co_await request.loop->all_erased();
+}
+
+/// The same for one resource, of which perhaps nothing was ever erased.
+asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request,
+                                           const Target& target) {
+    const Head head = service.store().head(target.type, target.id);
+    if (head.exists || head.erased_through.value == 0) {
+        co_return Result<void>();
+    }
+    co_return co_await check_erased(service, request);
 }
 
 /// A resource to be deleted, and its current version.
@@ -217,10 +225,14 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             if (!durable) {
                 continue;
             }
+            const Result<void> erased = co_await check_erased(service, request, target);
+            if (!erased) {
+                co_return erased.error();
+            }
             if (deletion.refusal) {
                 co_return *deletion.refusal;
             }
-            const Result<void> lasts = co_await check_nothing_to_delete(service, request);
+            const Result<void> lasts = check_nothing_to_write(service);
             if (!lasts) {
                 co_return lasts.error();
             }
@@ -354,9 +366,13 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return matches.error();
         }
         if (matches->found.empty()) {
-            const Result<void> lasts = co_await check_nothing_to_delete(service, request);
+            const Result<void> lasts = check_nothing_to_write(service);
             if (!lasts) {
                 co_return lasts.error();
+            }
+            const Result<void> erased = co_await check_erased(service, request);
+            if (!erased) {
+                co_return erased.error();
             }
             co_return answer_done(request, [] { return kNothingMatched; });
         }

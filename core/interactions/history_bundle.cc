@@ -232,7 +232,8 @@ class HistoryRun {
         }
         const bool newest = !entry.version || *entry.version >= head.version;
         record.erasing = head.exists && newest && service_.config().hard_delete;
-        met_erased_ = met_erased_ || (!head.exists && service_.config().hard_delete);
+        met_erased_ = met_erased_ || (!head.exists && head.erased_through.value != 0 &&
+                                      service_.config().hard_delete);
         ignore(record, Fate::gone_already, entry, head);
         return record.erasing ? erase(record, wait) : Result<bool>(true);
     }

@@ -299,11 +299,14 @@ class TransactionRun {
     /// Whether deletions that have nothing to delete may be answered so: with hard_delete that promises that no byte of it is
     /// left. Not afterwards, so that a transaction that fails by it has had no effect.
     asio::awaitable<bool> check_erased(const TransactionAttempt& attempt) {
-        const auto met_nothing = [&](std::size_t index) {
-            return entries_[index].kind == EntryKind::remove &&
-                   attempt.state().decision(index).action == EntryDecision::Action::none;
+        const auto may_repeat = [&](std::size_t index) {
+            const TransactionEntry& entry = entries_[index];
+            const EntryDecision& decision = attempt.state().decision(index);
+            return entry.kind == EntryKind::remove &&
+                   decision.action == EntryDecision::Action::none &&
+                   (entry.criteria || decision.head.erased_through.value != 0);
         };
-        const auto first = std::ranges::find_if(order_, met_nothing);
+        const auto first = std::ranges::find_if(order_, may_repeat);
         if (first == order_.end() || !service_.config().hard_delete) {
             co_return true;
         }

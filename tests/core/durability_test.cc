@@ -206,6 +206,27 @@ TEST_F(RepeatedErasure, IsNotDoneWhileItsBytesAreOnAFullDisk) {
     expect_all_done();
 }
 
+TEST_F(RepeatedErasure, IsNotAbsentWhileItsBytesAreOnAFullDisk) {
+    config_.delete_absent = 404;
+    begin_anew();
+    disk_->set_space(0);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);
+    disk_->set_space({});
+    await_retry();
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 404);
+}
+
+TEST_F(RepeatedErasure, HoldsUpNoDeletionOfWhatNeverWas) {
+    disk_->set_space(0);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);
+    EXPECT_EQ(send("DELETE", "/Patient/never").status, 204);
+    const Answer answer =
+        send("POST", "/",
+             bundle("transaction", R"({"request":{"method":"DELETE","url":"Patient/never"}})"));
+    EXPECT_EQ(answer.status, 200);
+}
+
 TEST_F(RepeatedErasure, IsNotDoneAfterAFailureUntilTheStoreIsOpenedAgain) {
     for (const Errc why : {Errc::io, Errc::corrupt, Errc::not_found}) {
         begin_anew();
