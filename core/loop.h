@@ -69,8 +69,8 @@ class Loop : private storage::SettleListener {
 
     /// As settled_ticket(), and waits until no byte of what it erased is left on disk.
     /// Requires: the commit erased something.
-    /// Errors: also corrupt and io: the erasure is in the log, but the bytes are only removed when the store
-    ///         is next opened.
+    /// Errors: also io: the erasure is in the log, but the bytes are only removed when the store is next opened; corrupt: those of
+    ///         a damaged record stay. After no_store it is tried again.
     asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);
 
     /// Waits until no byte is left on disk of anything that is erased by now, whoever erased it, except in damaged records: for

@@ -99,9 +99,9 @@ class SettleListener {
     /// Must neither block nor throw.
     virtual void settled(Ticket through, std::optional<Errc> why_not) noexcept = 0;
 
-    /// Of everything erased by commits up to and including `through`, no byte is left on disk unless `why_not` says why: then
-    /// the next opening of the store removes the rest. Comes after settled(), from another thread, and once
-    /// Store::unfinished_erasure() knows it. Must neither block nor throw.
+    /// Of everything erased by commits up to and including `through`, no byte is left on disk unless `why_not` says why: then a
+    /// later attempt (no_store) or the next opening of the store removes the rest. Comes after settled(), from another thread,
+    /// and once Store::unfinished_erasure() knows it. Must neither block nor throw.
     virtual void erased(Ticket /*through*/, std::optional<Errc> /*why_not*/) noexcept {}
 };
 
@@ -240,7 +240,7 @@ class Store {
 
     /// Blocks until the bodies that `ticket` erased are gone from the disk, except those of damaged records, which stay.
     /// For tools and tests. Requires: the ticket has settled.
-    /// Errors: no_store, io: the next opening of the store removes them.
+    /// Errors: no_store (it is tried again), io: the next opening of the store removes them.
     Result<void> wait_erased(Ticket ticket);
 
     /// The newest commit whose erased bodies are being removed: SettleListener::erased() will tell how that ended. 0: of everything

@@ -12,7 +12,8 @@ namespace annals::core::search {
 
 /// An expression that takes more steps than this on a resource finds nothing in it.
 inline constexpr std::uint64_t kExpressionStepsMax = 500'000;
-/// What all expressions evaluated on one body may take in total; those for which too little is left find nothing.
+/// What all expressions evaluated on one body may take in total, for its entries or for a condition on it; those for which too
+/// little is left find nothing.
 inline constexpr std::uint64_t kBodyStepsMax = 4 * kExpressionStepsMax;
 
 /// Made once for a body.
