@@ -21,10 +21,6 @@ namespace {
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
 
-TypeId group_type() {
-    return *find_resource_type("Group");
-}
-
 class ScopeFinder {
   public:
     ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,

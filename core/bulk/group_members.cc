@@ -20,12 +20,12 @@ constexpr int kGroupDepthMax = 16;
 /// How many members are taken between two checks of the clock.
 constexpr std::size_t kMembersAtOnce = 256;
 
+}  // namespace
+
 TypeId group_type() {
     static const TypeId kType = *find_resource_type("Group");
     return kType;
 }
-
-}  // namespace
 
 Result<bool> GroupMembers::advance(const search::Pace& pace) {
     while (members_ || next_ < groups_.size()) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/text_map.h"
 #include "core/search/pace.h"
@@ -19,6 +20,9 @@
 #include <vector>
 
 namespace annals::core {
+
+/// The type of Groups.
+TypeId group_type();
 
 /// Reads one Group after another, each once: there may be very many, with very many members.
 class GroupMembers {
