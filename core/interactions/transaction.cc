@@ -58,9 +58,6 @@ class TransactionRun {
             if (!std::exchange(reads_tried, true)) {
                 fit = co_await try_reads(attempt);
             }
-            if (fit && !manner_.rehearsed) {
-                fit = co_await check_erased(attempt);
-            }
             if (fit) {
                 fit = co_await check_references(attempt);
             }
@@ -72,12 +69,17 @@ class TransactionRun {
             }
             const storage::Submission submission = attempt.submit();
             if (submission.status == Status::accepted) {
-                const Result<void> settled = co_await settle(attempt, submission.ticket);
+                const Result<void> settled =
+                    co_await request_.loop->settled_ticket(submission.ticket);
                 if (!settled) {
                     co_return settled.error();
                 }
+                const ErasedBytes erased = co_await end_erasures(attempt, submission.ticket);
+                if (!manner_.sent && !erased.own) {
+                    co_return erased.own.error();
+                }
                 Response response =
-                    co_await answer_transaction(service_, request_, entries_, attempt);
+                    co_await answer_transaction(service_, request_, entries_, attempt, erased);
                 co_return response;
             }
             fit = take_refusal(attempt, submission);
@@ -296,24 +298,6 @@ class TransactionRun {
         co_return true;
     }
 
-    /// Whether deletions that have nothing to delete may be answered so: with hard_delete that promises that no byte of it is
-    /// left. Not afterwards, so that a transaction that fails by it has had no effect.
-    asio::awaitable<bool> check_erased(const TransactionAttempt& attempt) {
-        const auto may_repeat = [&](std::size_t index) {
-            const TransactionEntry& entry = entries_[index];
-            const EntryDecision& decision = attempt.state().decision(index);
-            return entry.kind == EntryKind::remove &&
-                   decision.action == EntryDecision::Action::none &&
-                   (entry.criteria || decision.head.erased_through.value != 0);
-        };
-        const auto first = std::ranges::find_if(order_, may_repeat);
-        if (first == order_.end() || !service_.config().hard_delete) {
-            co_return true;
-        }
-        Result<void> erased = co_await request_.loop->all_erased();
-        co_return erased || fail(*first, std::move(erased.error()));
-    }
-
     /// Checks references to what the transaction deletes and, without a commit that would do so, those to what doesn't exist;
     /// then whether there is still time.
     asio::awaitable<bool> check_references(TransactionAttempt& attempt) {
@@ -340,11 +324,19 @@ class TransactionRun {
         return false;
     }
 
-    /// Waits until the commit is durable and its erasures are done.
-    asio::awaitable<Result<void>> settle(const TransactionAttempt& attempt,
-                                         storage::Ticket ticket) const {
-        return attempt.erases_versions() ? request_.loop->erased_ticket(ticket)
-                                         : request_.loop->settled_ticket(ticket);
+    /// Waits until no byte is left of what the deletions erased, or found erased already.
+    asio::awaitable<ErasedBytes> end_erasures(const TransactionAttempt& attempt,
+                                              storage::Ticket ticket) const {
+        ErasedBytes erased;
+        if (attempt.erases_versions()) {
+            erased.own = co_await request_.loop->erased_ticket(ticket);
+        }
+        const bool repeats = std::ranges::any_of(
+            order_, [&](std::size_t index) { return attempt.may_repeat_erasure(index); });
+        if (repeats) {
+            erased.earlier = co_await request_.loop->all_erased();
+        }
+        co_return erased;
     }
 
     const Service& service_;

@@ -23,12 +23,13 @@ struct TransactionManner {
     bool resolves = true;
     /// Nothing is committed: 200 without a body means that all of it could be.
     bool rehearsed = false;
-    /// Errors refer to the Bundle's entries. False: to their resources, because nobody has sent the Bundle.
+    /// Errors refer to the Bundle's entries. False: to their resources, because nobody has sent the Bundle. Then it is an error
+    /// that bytes of what it erased are left, although it is applied: nobody sees the answer to the entry.
     bool sent = true;
 };
 
-/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable. Otherwise nothing is
-/// applied: 400 with an OperationOutcome that names the entry at fault, or 503 if it could not be committed by `end`.
+/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; 202 in those of deletions
+/// if bytes of what is erased could not be removed. Otherwise nothing is applied: 400 with an OperationOutcome that names the entry at fault, or 503 if it could not be committed by `end`.
 ///
 /// Requires: `bundle` is a transaction; its `entry` is an array or absent.
 /// Lifetime: `bundle` lives in the caller's frame.

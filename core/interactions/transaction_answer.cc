@@ -5,6 +5,7 @@
 #include "core/interactions/create.h"
 #include "core/interactions/delete.h"
 #include "core/interactions/write.h"
+#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <algorithm>
@@ -24,13 +25,19 @@ using Action = EntryDecision::Action;
 class WriteAnswers {
   public:
     /// Lifetime: the arguments outlive this.
-    WriteAnswers(const Service& service, const Request& request, const TransactionAttempt& attempt)
+    WriteAnswers(const Service& service, const Request& request, const TransactionAttempt& attempt,
+                 const ErasedBytes& erased)
         : service_(service),
           request_(request),
           attempt_(attempt),
+          erased_(erased),
           form_(read_preference(request).return_form) {}
 
-    bool are_outcomes() const noexcept { return form_ == Form::operation_outcome; }
+    /// Whether a body of the answer to `entry` is an outcome, not a resource.
+    bool is_outcome(const TransactionEntry& entry) const noexcept {
+        return entry.kind == EntryKind::remove ||
+               (entry.kind != EntryKind::read && form_ == Form::operation_outcome);
+    }
 
     /// `index`: of the entry. `seen`: the position as of which it shows what it doesn't write itself.
     Response answer(const TransactionEntry& entry, std::size_t index, Position seen) const {
@@ -68,11 +75,27 @@ class WriteAnswers {
         } else if (decision.action == Action::none && decision.head.exists) {
             set_version(response, decision.head.version, decision.head.instant);
         }
-        if (are_outcomes()) {
+        if (const Error* const left = bytes_left(index)) {
+            // As a failure it would seem not to be done. It is, and the entries beside it must not be sent again.
+            response.status = 202;
+            response.body = Body(
+                outcome_json({{"warning", meaning_of(left->code).issue_code, left->detail, {}}}));
+        } else if (form_ == Form::operation_outcome) {
             response.status = 200;
             response.body = Body(information(describe_removed(entry, index, response)));
         }
         return response;
+    }
+
+    /// Why bytes of what the deletion is about are still on disk, or may be; null: they are not.
+    const Error* bytes_left(std::size_t index) const {
+        if (!erased_.own && attempt_.state().decision(index).action == Action::erase) {
+            return &erased_.own.error();
+        }
+        if (!erased_.earlier && attempt_.may_repeat_erasure(index)) {
+            return &erased_.earlier.error();
+        }
+        return nullptr;
     }
 
     /// The answer for what a conditional create found.
@@ -92,7 +115,7 @@ class WriteAnswers {
             response.location = version_url(request_.base_url, type, id, info->version);
             set_version(response, info->version, info->instant);
         }
-        if (are_outcomes()) {
+        if (form_ == Form::operation_outcome) {
             response.body = Body(information(describe_match(type, id)));
         } else if (form_ != Form::minimal) {
             put_stored(service_, response, info);
@@ -112,7 +135,7 @@ class WriteAnswers {
         if (form_ == Form::minimal) {
             return response;
         }
-        if (are_outcomes()) {
+        if (form_ == Form::operation_outcome) {
             response.body = Body(describe_written(type, id, outcome));
             return response;
         }
@@ -131,6 +154,7 @@ class WriteAnswers {
     const Service& service_;
     const Request& request_;
     const TransactionAttempt& attempt_;
+    const ErasedBytes& erased_;
     const Form form_;
 };
 
@@ -138,23 +162,24 @@ class WriteAnswers {
 
 asio::awaitable<Response> answer_transaction(const Service& service, const Request& request,
                                              std::span<const TransactionEntry> entries,
-                                             const TransactionAttempt& attempt) {
+                                             const TransactionAttempt& attempt,
+                                             const ErasedBytes& erased) {
     ResponseBundle bundle("transaction-response", request.base_url, service.config().audited());
     bundle.copy_versions();
-    const WriteAnswers answers(service, request, attempt);
+    const WriteAnswers answers(service, request, attempt, erased);
     AnswerBudget budget(service.config());
     bundle.reserve(std::min<std::uint64_t>(answered_bytes(request, attempt), budget.left()) +
                    entries.size() * kAnsweredEntryBytes);
     Turns turns(*request.loop);
     // All reads see the same state; otherwise commits by others might be shown partially.
     const storage::Store& store = service.store();
-    const std::uint64_t erased = store.totals().erased;
+    const std::uint64_t erasures = store.totals().erased;
     const Position seen =
         attempt.writes().empty() ? store.last_position() : attempt.writes().back().outcome.position;
     for (std::size_t index = 0; index < entries.size(); ++index) {
         const TransactionEntry& entry = entries[index];
         Response response;
-        const bool is_whole = store.totals().erased == erased;
+        const bool is_whole = store.totals().erased == erasures;
         if (entry.kind == EntryKind::read) {
             response = co_await answer_read_entry(
                 service, entry, is_whole ? std::optional(seen) : std::nullopt, budget, turns);
@@ -170,8 +195,7 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                             resource_name(entry.target.type, decision.id)});
             }
         }
-        bundle.add(entry.value, entry.asked.method, std::move(response),
-                   answers.are_outcomes() && entry.kind != EntryKind::read);
+        bundle.add(entry.value, entry.asked.method, std::move(response), answers.is_outcome(entry));
         if ((index + 1) % kEntriesPerTurn == 0) {
             co_await turns.give_way();
         }

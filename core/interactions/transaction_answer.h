@@ -21,12 +21,19 @@
 
 namespace annals::core {
 
+/// Whether no byte is left on disk of what a transaction's deletions are about. If one is, they are answered with 202.
+struct ErasedBytes {
+    Result<void> own;      ///< of what the transaction erased
+    Result<void> earlier;  ///< of what was erased before it, perhaps by the same deletion
+};
+
 /// Answers once `attempt` is durable. It can't fail any more: what exceeds the budget is left out of a write's answer, and
 /// is an error for a read.
 /// Lifetime: the arguments outlive the await.
 asio::awaitable<Response> answer_transaction(const Service& service, const Request& request,
                                              std::span<const TransactionEntry> entries,
-                                             const TransactionAttempt& attempt);
+                                             const TransactionAttempt& attempt,
+                                             const ErasedBytes& erased);
 
 /// Carries out an entry that reads, as far as `budget` has room for its answer. `seen_at`: as in Request.
 /// Lifetime: the arguments outlive the await.

@@ -310,6 +310,14 @@ bool TransactionAttempt::erases_versions() const {
         erases_, [](const storage::Erase& erase) { return erase.outcome.versions_erased > 0; });
 }
 
+bool TransactionAttempt::may_repeat_erasure(std::size_t index) const {
+    const TransactionEntry& entry = entries_[index];
+    const EntryDecision& decision = state_.decision(index);
+    return service_.config().hard_delete && entry.kind == EntryKind::remove &&
+           decision.action == EntryDecision::Action::none &&
+           (entry.criteria || decision.head.erased_through.value != 0);
+}
+
 std::string TransactionAttempt::body_of(std::size_t index) const {
     const storage::VersionWrite& write = writes_[write_of_entry_[index]];
     std::string body;

@@ -99,6 +99,9 @@ class TransactionAttempt {
     /// Whether the answer must wait for an erasure.
     bool erases_versions() const;
 
+    /// Whether the entry is a deletion that found nothing, perhaps because it has erased it before.
+    bool may_repeat_erasure(std::size_t index) const;
+
     /// Requires: the entry's action is write.
     const storage::VersionWrite::Outcome& written(std::size_t index) const {
         return writes_[write_of_entry_[index]].outcome;
