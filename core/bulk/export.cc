@@ -9,8 +9,10 @@
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
 #include "core/scoped_view.h"
+#include "core/search/snapshot_resources.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace annals::core {
@@ -30,27 +32,54 @@ Result<ExportTask> read_export(const Service& service, const Request& request,
 /// Reports errors now that the job would only find at its own snapshot, where it reads all of this again.
 asio::awaitable<Result<void>> check_export(const Service& service, const Request& request,
                                            const ExportTask& task) {
-    const auto position = [&] { return task.as_of.value_or(service.store().last_position()); };
-    search::Snapshot of_group(service.store(), position());
+    const storage::Store& store = service.store();
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    search::Snapshot snapshot(store, task.as_of.value_or(store.last_position()));
     std::optional<GroupMembers> group;
     if (task.level == ExportTask::Level::group) {
-        group.emplace(of_group, task.group, request.base_url);
-        Turns turns(*request.loop, service.config().limits.request_timeout);
+        group.emplace(snapshot, task.group, request.base_url);
         Result<void> read = co_await turns.finish(*group);
         if (!read) {
             co_return read;
         }
     }
+    for (const std::string& id : task.patients) {
+        Result<void> fit = check_patient(snapshot, id, group ? &group->patients() : nullptr);
+        if (fit && turns.pace().is_over()) {
+            fit = co_await turns.next();
+        }
+        if (!fit) {
+            co_return fit;
+        }
+    }
     const ScopedView view(service, request, kMaySearch, "search");
-    const Result<std::vector<TypeId>> looked_at =
-        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-            search::Snapshot snapshot(service.store(), position());
-            return check_scope(task, snapshot, service.indexing().parameters(),
-                               service.definitions().carried(), request.base_url,
-                               group ? &group->patients() : nullptr, unread, view);
-        });
-    co_return looked_at ? require_search(service, request, *looked_at, Extent::all)
-                        : Result<void>(looked_at.error());
+    for (const std::string& filter : task.filters) {
+        const Result<search::Query> query =
+            co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+                // The index may have dropped what the snapshot before needs.
+                search::Snapshot newest(store, task.as_of.value_or(store.last_position()));
+                const search::SnapshotResources stored(newest, service.definitions().carried(),
+                                                       unread);
+                const search::QueryContext context{.stored = stored,
+                                                   .view = view,
+                                                   .parameters = service.indexing().parameters(),
+                                                   .base_url = std::string(request.base_url),
+                                                   .strict = task.strict};
+                return read_filter(context, filter);
+            });
+        if (!query) {
+            co_return query.error();
+        }
+        Result<void> fit = require_search(service, request, query->others, Extent::all);
+        // A filter may name a value set with very many codes.
+        if (fit && turns.pace().is_over()) {
+            fit = co_await turns.next();
+        }
+        if (!fit) {
+            co_return fit;
+        }
+    }
+    co_return Result<void>();
 }
 
 }  // namespace

@@ -142,8 +142,7 @@ class ExportJob {
     }
 
     Result<void> take_scope() {
-        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_,
-                                      service_.definitions().carried(), run_.order().base_url));
+        ANNALS_TRY(scope_, scope_at_snapshot());
         if (snapshot_answers()) {
             return {};
         }
@@ -152,9 +151,13 @@ class ExportJob {
         }
         // While nothing held the snapshot, the index dropped what it needs: starts again at a new snapshot.
         ANNALS_TRY_VOID(begin_anew());
-        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_,
-                                      service_.definitions().carried(), run_.order().base_url));
+        ANNALS_TRY(scope_, scope_at_snapshot());
         return snapshot_answers() ? Result<void>() : search::expired_snapshot();
+    }
+
+    Result<ExportScope> scope_at_snapshot() {
+        return find_scope(task_, *snapshot_, parameters_, service_.definitions().carried(),
+                          run_.order().base_url, [this] { return run_.stopping(); });
     }
 
     // Rebuilds what the index no longer has from the bodies that were current at that position.
@@ -312,9 +315,10 @@ class ExportJob {
             ANNALS_TRY_VOID(take_links(links, search::patient_type(), search::everything()));
         }
         // Passes completed before a restart are only repeated for their links.
-        for (std::size_t i = 0; i < all.size() && pass_ <= all.size(); ++i) {
+        for (std::size_t i = links.any() ? 0 : pass_ - 1; i < all.size() && pass_ <= all.size();
+             ++i) {
             const bool is_linked = all[i].link != ExportScope::Link::none;
-            const search::Plan plan = is_linked ? links.plan(all[i]) : all[i].plan;
+            const search::Plan plan = is_linked ? links.plan(all[i]) : scope_.plan(all[i]);
             if (i + 1 == pass_) {
                 const bool first_linked =
                     is_linked && (i == 0 || all[i - 1].link == ExportScope::Link::none);

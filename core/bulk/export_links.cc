@@ -55,7 +55,7 @@ void ExportLinks::make_unique() {
 search::Plan ExportLinks::plan(const ExportScope::Searched& one) {
     return search::all_of(
         search::carrying(one.link == ExportScope::Link::to_given ? given_ : referred_to_),
-        one.plan);
+        scope_.plan(one));
 }
 
 // The references of a type to those types that are exported where something refers to them.

@@ -2,16 +2,19 @@
 
 #include "core/base/all_resource_types.h"
 #include "core/bulk/group_members.h"
+#include "core/jobs/job.h"
 #include "core/search/compartments.h"
-#include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
 #include "core/search/terms.h"
+#include "core/search/view.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
-#include <map>
+#include <span>
+#include <utility>
 
 namespace annals::core {
 
@@ -21,37 +24,57 @@ namespace {
 constexpr std::string_view kReferredTo[] = {"PractitionerRole", "Device",       "Medication",
                                             "Location",         "Practitioner", "Organization"};
 
+/// How long the Groups are read between two looks whether to stop.
+constexpr std::chrono::milliseconds kGroupTurn{50};
+
+// R4 also puts into a Patient's compartment the Patients that link to him. They weren't asked for.
+search::Plan themselves(std::span<const std::uint64_t> keys) {
+    std::vector<search::Term> terms;
+    terms.reserve(keys.size());
+    std::ranges::transform(keys, std::back_inserter(terms), search::identity);
+    return search::carrying(std::move(terms));
+}
+
+search::Plan compartment_plan(const ExportScope& scope, TypeId type,
+                              std::span<const std::uint64_t> keys) {
+    std::optional<search::Plan> plan;
+    if (!scope.patients) {
+        plan = search::of_any_patient(*scope.parameters, type);
+    } else if (type == search::patient_type()) {
+        plan = themselves(keys);
+    } else {
+        plan = search::of_patients(*scope.parameters, keys, type);
+    }
+    return plan ? *std::move(plan) : search::nothing();
+}
+
+/// The plan if these were all patients.
+search::Plan plan_for(const ExportScope& scope, const ExportScope::Searched& one,
+                      std::span<const std::uint64_t> keys) {
+    std::vector<search::Plan> parts;
+    if (scope.of_patients) {
+        search::Plan own = compartment_plan(scope, one.type, keys);
+        parts.push_back(one.link == ExportScope::Link::none ? std::move(own)
+                                                            : search::negation_of(std::move(own)));
+    }
+    if (const auto filter = scope.filters.find(one.type); filter != scope.filters.end()) {
+        parts.push_back(filter->second);
+    }
+    return search::all_of(std::move(parts));
+}
+
 class ScopeFinder {
   public:
-    ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
-                const std::shared_ptr<const search::ParameterSet>& parameters,
-                const terminology::Source& others, std::string_view base_url,
-                const TextSet<>* members, std::vector<Position>* unread, const search::View& view)
-        : task_(task),
-          snapshot_(snapshot),
-          parameters_(parameters),
-          others_(others),
-          base_url_(base_url),
-          members_(members),
-          unread_(unread),
-          view_(view) {}
+    ScopeFinder(const ExportTask& task, search::Snapshot& snapshot, const TextSet<>* members)
+        : task_(task), snapshot_(snapshot), members_(members) {}
 
-    /// Makes all checks that can lead to an error.
-    Result<std::vector<TypeId>> check() {
-        ANNALS_TRY_VOID(find_types());
-        ANNALS_TRY_VOID(check_patients());
-        ANNALS_TRY_VOID(read_filters());
-        return std::move(scope_.looked_at);
-    }
-
-    Result<ExportScope> run() {
+    Result<ExportScope> run(const search::QueryContext& context,
+                            const std::function<bool()>& stopping) {
+        scope_.parameters = context.parameters;
         scope_.warnings = task_.passed_over;
-        ANNALS_TRY(scope_.looked_at, check());
-        if (!task_.patients.empty()) {
-            scope_.patients.emplace(task_.patients.begin(), task_.patients.end());
-        } else if (members_ != nullptr) {
-            scope_.patients = *members_;
-        }
+        find_types();
+        ANNALS_TRY_VOID(find_patients());
+        ANNALS_TRY_VOID(read_filters(context, stopping));
         for (const TypeId type : kAllResourceTypes) {
             if (scope_.types[type.value]) {
                 add(type);
@@ -67,7 +90,7 @@ class ScopeFinder {
     }
 
   private:
-    Result<void> find_types() {
+    void find_types() {
         scope_.of_patients = task_.level != ExportTask::Level::system;
         std::array<bool, kResourceTypeCount> possible{};
         possible.fill(true);
@@ -82,7 +105,7 @@ class ScopeFinder {
         }
         if (task_.types.empty()) {
             scope_.types = task_.no_type ? std::array<bool, kResourceTypeCount>{} : possible;
-            return {};
+            return;
         }
         const bool patients_own = std::ranges::any_of(task_.types, search::may_be_of_patients);
         for (const TypeId type : task_.types) {
@@ -98,144 +121,129 @@ class ScopeFinder {
                                 resource_type_name(type)));
             }
         }
-        return {};
     }
 
-    // The version at the snapshot. (The store takes position 0 to mean the newest.)
-    std::optional<storage::VersionInfo> find(TypeId type, std::string_view id) const {
-        return snapshot_.position().value == 0
-                   ? std::nullopt
-                   : snapshot_.store().current(type, id, snapshot_.position());
-    }
-
-    Result<void> check_patients() const {
+    Result<void> find_patients() {
         for (const std::string& id : task_.patients) {
-            const auto info = find(search::patient_type(), id);
-            if (!info || info->deletion || (members_ != nullptr && !members_->contains(id))) {
-                return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id)};
-            }
+            ANNALS_TRY_VOID(check_patient(snapshot_, id, members_));
+        }
+        if (!task_.patients.empty()) {
+            scope_.patients.emplace(task_.patients.begin(), task_.patients.end());
+        } else if (members_ != nullptr) {
+            scope_.patients = *members_;
+        } else {
+            return {};
+        }
+        scope_.keys.reserve(scope_.patients->size());
+        for (const std::string& id : *scope_.patients) {
+            scope_.keys.push_back(snapshot_.store().search_key(search::patient_type(), id));
         }
         return {};
     }
 
-    Result<void> read_filters() {
-        const search::SnapshotResources stored(snapshot_, others_, unread_);
+    Result<void> read_filters(const search::QueryContext& context,
+                              const std::function<bool()>& stopping) {
+        std::map<TypeId, std::vector<search::Plan>> plans;
         for (const std::string& filter : task_.filters) {
-            ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
-            ANNALS_TRY(const std::vector<search::QueryPair> pairs,
-                       search::decode_pairs(read.query));
-            const search::QueryContext context{.stored = stored,
-                                               .view = view_,
-                                               .parameters = parameters_,
-                                               .base_url = std::string(base_url_),
-                                               .strict = task_.strict};
-            ANNALS_TRY(search::Query query, search::parse_query(context, {read.type}, pairs));
-            const bool about_result =
-                std::any_of(pairs.begin(), pairs.end(), [](const search::QueryPair& pair) {
-                    return search::is_result_parameter(pair.first);
-                });
-            if (query.types.size() != 1 || about_result) {
-                return Error{Errc::invalid,
-                             fmt::format("_typeFilter: '{}' contains more than criteria",
-                                         filter.substr(0, 100))};
+            if (stopping()) {
+                return job_stopped();
             }
+            ANNALS_TRY(search::Query query, read_filter(context, filter));
             for (const std::string& warning : query.warnings) {
                 scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));
             }
             scope_.looked_at.insert(scope_.looked_at.end(), query.others.begin(),
                                     query.others.end());
-            filters_[read.type].push_back(std::move(query.types.front().plan));
+            plans[query.types.front().type].push_back(std::move(query.types.front().plan));
+        }
+        for (auto& [type, any] : plans) {
+            scope_.filters.emplace(type, search::any_of(std::move(any)));
         }
         return {};
     }
 
     void add(TypeId type) {
-        std::vector<search::Plan> parts;
-        if (scope_.of_patients) {
-            parts.push_back(compartment_plan(type));
-        }
-        if (const auto found = filters_.find(type); found != filters_.end()) {
-            parts.push_back(search::any_of(found->second));
-        }
-        search::Plan plan = search::all_of(std::move(parts));
-        if (plan.kind == search::Plan::Kind::everything) {
+        // One patient is enough to tell, and the plan is small.
+        const auto some =
+            std::span(scope_.keys).first(std::min<std::size_t>(scope_.keys.size(), 1));
+        const search::Plan::Kind kind = plan_for(scope_, {type}, some).kind;
+        if (kind == search::Plan::Kind::everything) {
             scope_.whole[type.value] = true;
-        } else if (plan.kind != search::Plan::Kind::nothing) {
-            scope_.searched.push_back({type, std::move(plan)});
+        } else if (kind != search::Plan::Kind::nothing) {
+            scope_.searched.push_back({type});
         }
     }
 
     // Adds a type of which linked resources are exported that aren't exported anyway.
     void link(std::string_view name, ExportScope::Link link) {
         const TypeId type = *find_resource_type(name);
-        if (!scope_.types[type.value]) {
-            return;
+        if (scope_.types[type.value]) {
+            scope_.searched.push_back({type, link});
         }
-        std::vector<search::Plan> parts;
-        parts.push_back(search::negation_of(compartment_plan(type)));
-        if (const auto found = filters_.find(type); found != filters_.end()) {
-            parts.push_back(search::any_of(found->second));
-        }
-        scope_.searched.push_back({type, search::all_of(std::move(parts)), link});
-    }
-
-    // R4 also puts into a Patient's compartment the Patients that link to him. They weren't asked for.
-    static search::Plan themselves(const std::vector<std::uint64_t>& keys) {
-        std::vector<search::Term> terms;
-        terms.reserve(keys.size());
-        std::ranges::transform(keys, std::back_inserter(terms), search::identity);
-        return search::carrying(std::move(terms));
-    }
-
-    search::Plan compartment_plan(TypeId type) const {
-        std::optional<search::Plan> plan;
-        if (scope_.patients) {
-            std::vector<std::uint64_t> keys;
-            keys.reserve(scope_.patients->size());
-            for (const std::string& id : *scope_.patients) {
-                keys.push_back(snapshot_.store().search_key(search::patient_type(), id));
-            }
-            plan = type == search::patient_type() ? themselves(keys)
-                                                  : search::of_patients(*parameters_, keys, type);
-        } else {
-            plan = search::of_any_patient(*parameters_, type);
-        }
-        return plan ? *std::move(plan) : search::nothing();
     }
 
     const ExportTask& task_;
     search::Snapshot& snapshot_;
-    const std::shared_ptr<const search::ParameterSet>& parameters_;
-    const terminology::Source& others_;
-    std::string_view base_url_;
     const TextSet<>* members_;  ///< null: not of a Group
-    std::vector<Position>* unread_;
-    const search::View& view_;
     ExportScope scope_;
-    std::map<TypeId, std::vector<search::Plan>> filters_;
 };
 
 }  // namespace
 
+search::Plan ExportScope::plan(const Searched& one) const {
+    return plan_for(*this, one, keys);
+}
+
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               const terminology::Source& others, std::string_view base_url) {
+                               const terminology::Source& others, std::string_view base_url,
+                               const std::function<bool()>& stopping) {
     std::optional<GroupMembers> group;
     if (task.level == ExportTask::Level::group) {
         group.emplace(snapshot, task.group, base_url);
-        ANNALS_TRY_VOID(group->advance(search::Pace()));  // never ends the turn
+        search::Pace pace(kGroupTurn);
+        for (bool done = false; !done;) {
+            if (stopping()) {
+                return job_stopped();
+            }
+            pace.begin_turn();
+            ANNALS_TRY(done, group->advance(pace));
+        }
     }
-    return ScopeFinder(task, snapshot, parameters, others, base_url,
-                       group ? &group->patients() : nullptr, nullptr, search::unrestricted())
-        .run();
+    const search::SnapshotResources stored(snapshot, others);
+    const search::QueryContext context{.stored = stored,
+                                       .view = search::unrestricted(),
+                                       .parameters = parameters,
+                                       .base_url = std::string(base_url),
+                                       .strict = task.strict};
+    return ScopeFinder(task, snapshot, group ? &group->patients() : nullptr).run(context, stopping);
 }
 
-Result<std::vector<TypeId>> check_scope(
-    const ExportTask& task, search::Snapshot& snapshot,
-    const std::shared_ptr<const search::ParameterSet>& parameters,
-    const terminology::Source& others, std::string_view base_url, const TextSet<>* members,
-    std::vector<Position>* unread, const search::View& view) {
-    return ScopeFinder(task, snapshot, parameters, others, base_url, members, unread, view).check();
+Result<void> check_patient(const search::Snapshot& snapshot, const std::string& id,
+                           const TextSet<>* members) {
+    // To the store, position 0 means the newest version.
+    const auto info =
+        snapshot.position().value == 0
+            ? std::nullopt
+            : snapshot.store().current(search::patient_type(), id, snapshot.position());
+    if (!info || info->deletion || (members != nullptr && !members->contains(id))) {
+        return Error{Errc::invalid, fmt::format("patient: Patient/{} does not exist", id)};
+    }
+    return {};
+}
+
+Result<search::Query> read_filter(const search::QueryContext& context, std::string_view filter) {
+    ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
+    ANNALS_TRY(const std::vector<search::QueryPair> pairs, search::decode_pairs(read.query));
+    ANNALS_TRY(search::Query query, search::parse_query(context, {read.type}, pairs));
+    const bool about_result = std::ranges::any_of(pairs, [](const search::QueryPair& pair) {
+        return search::is_result_parameter(pair.first);
+    });
+    if (query.types.size() != 1 || about_result) {
+        return Error{Errc::invalid, fmt::format("_typeFilter: '{}' contains more than criteria",
+                                                filter.substr(0, 100))};
+    }
+    return query;
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

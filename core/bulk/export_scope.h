@@ -10,13 +10,15 @@
 #include "core/bulk/export_task.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
+#include "core/search/query.h"
 #include "core/search/snapshot.h"
-#include "core/search/view.h"
 #include "core/service.h"
 #include "core/terminology/source.h"
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,12 +34,15 @@ struct ExportScope {
         from_given,  ///< an exported resource refers to a match
     };
 
-    /// A type of which the matches of a plan are exported.
+    /// A type of which the matches of plan() are exported.
     struct Searched {
         TypeId type;
-        search::Plan plan;
         Link link = Link::none;
     };
+
+    /// The plan for `one`, without its link. It is made at each call: for the members of a large Group it takes many megabytes and
+    /// a good part of a second, and there are some sixty types.
+    search::Plan plan(const Searched& one) const;
 
     std::array<bool, kResourceTypeCount> whole{};  ///< types that are exported completely
     std::array<bool, kResourceTypeCount> types{};  ///< these, and those in `searched`
@@ -48,23 +53,27 @@ struct ExportScope {
     bool of_patients = false;       ///< only what is in patients' compartments or linked to that
     std::vector<TypeId> looked_at;  ///< other types that filters refer to
     std::vector<std::string> warnings;  ///< what was requested but is left out or not understood
+
+    // What plans are made of.
+    std::shared_ptr<const search::ParameterSet> parameters;
+    std::vector<std::uint64_t> keys;         ///< Store::search_key() of `patients`
+    std::map<TypeId, search::Plan> filters;  ///< what one of a type's filters finds
 };
 
-/// Reads the Group, the filters and the patients at the snapshot. The plans are valid as long as `parameters` live.
-/// `others`: as for SnapshotResources.
-/// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
+/// Reads the Group, the filters and the patients at the snapshot, until `stopping` returns true.
+/// Errors: not_found, deleted (the Group); those of check_patient() and read_filter(); job_stopped().
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               const terminology::Source& others, std::string_view base_url);
+                               const terminology::Source& others, std::string_view base_url,
+                               const std::function<bool()>& stopping);
 
-/// Checks the same, but doesn't make the plans, which takes long for a Group with many members; returns ExportScope::looked_at.
-/// `members`: the patients in the Group that the task is about; null: it isn't about one. `unread`: as for SnapshotResources;
-/// `view`: what the filters may see. Errors: as find_scope(), except those about the Group.
-Result<std::vector<TypeId>> check_scope(
-    const ExportTask& task, search::Snapshot& snapshot,
-    const std::shared_ptr<const search::ParameterSet>& parameters,
-    const terminology::Source& others, std::string_view base_url, const TextSet<>* members,
-    std::vector<Position>* unread, const search::View& view);
+/// Whether a patient of ExportTask::patients exists at the snapshot and is among `members`, those of the Group that the task is
+/// about; null: it isn't about one. Errors: invalid.
+Result<void> check_patient(const search::Snapshot& snapshot, const std::string& id,
+                           const TextSet<>* members);
+
+/// Reads one of ExportTask::filters. The query has one type. Errors: invalid; those of searches.
+Result<search::Query> read_filter(const search::QueryContext& context, std::string_view filter);
 
 /// Whether the sender of `request` may read everything that the task covers. Errors: as require().
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -122,29 +123,65 @@ std::clock_t cpu_of(Work work) {
     return least;
 }
 
-TEST_F(ExportTest, IsBegunOfAGroupOfManyWithoutThePlansThatItsJobMakes) {
-    std::string members;
-    for (int i = 0; i < 10'000; ++i) {
-        members +=
-            fmt::format(R"({}{{"entity":{{"reference":"Patient/p{}"}}}})", i == 0 ? "" : ",", i);
+class LargeGroupExportTest : public ExportTest {
+  protected:
+    LargeGroupExportTest() {
+        std::string members;
+        for (int i = 0; i < 10'000; ++i) {
+            members += fmt::format(R"({}{{"entity":{{"reference":"Patient/p{}"}}}})",
+                                   i == 0 ? "" : ",", i);
+        }
+        put("Group", "g", fmt::format(R"("type":"person","actual":true,"member":[{}])", members));
+        task_.level = ExportTask::Level::group;
+        task_.group = "g";
     }
-    put("Group", "g", fmt::format(R"("type":"person","actual":true,"member":[{}])", members));
-    ExportTask task;
-    task.level = ExportTask::Level::group;
-    task.group = "g";
-    const auto find = [&] {
+
+    Result<ExportScope> find(const std::function<bool()>& stopping) {
         search::Snapshot snapshot(store(), store().last_position());
-        const Result<ExportScope> scope =
-            find_scope(task, snapshot, service().indexing().parameters(),
-                       service().definitions().carried(), kBaseUrl);
+        return find_scope(task_, snapshot, service().indexing().parameters(),
+                          service().definitions().carried(), kBaseUrl, stopping);
+    }
+
+    ExportTask task_;
+};
+
+TEST_F(LargeGroupExportTest, IsBegunWithoutThePlansThatTheJobMakesOneByOne) {
+    Result<ExportScope> scope = Error{Errc::internal};
+    const auto find_it = [&] {
+        scope = find([] { return false; });
         ASSERT_TRUE(scope);
+    };
+    const auto make_plans = [&] {
         ASSERT_GT(scope->searched.size(), 10U);
+        for (const ExportScope::Searched& one : scope->searched) {
+            static_cast<void>(scope->plan(one));
+        }
     };
     const auto begin = [&] {
         // HEAD tells whether the job could begin, without starting one.
         ASSERT_EQ(send("HEAD", "/Group/g/$export", {}, kAsync).status, 202);
     };
-    EXPECT_LT(cpu_of(begin) * 2, cpu_of(find));
+    const std::clock_t found = cpu_of(find_it);
+    const std::clock_t planned = cpu_of(make_plans);
+    EXPECT_LT(found * 2, planned);
+    EXPECT_LT(cpu_of(begin) * 2, planned);
+}
+
+TEST_F(LargeGroupExportTest, StopsWhileItFindsOutWhatToExport) {
+    task_.filters = {"Patient?active=true", "Observation?status=final"};
+    int looks = 0;
+    ASSERT_TRUE(find([&] {
+        ++looks;
+        return false;
+    }));
+    EXPECT_GE(looks, 3);  // the Group, and each filter
+    for (int stop = 0; stop < looks; ++stop) {
+        int look = 0;
+        const Result<ExportScope> scope = find([&] { return look++ == stop; });
+        ASSERT_FALSE(scope);
+        EXPECT_EQ(scope.error().code, Errc::timeout);
+        EXPECT_EQ(look, stop + 1);
+    }
 }
 
 TEST_F(ExportTest, IsBegunInTurnsOfAGroupWithManyGroupsInIt) {
@@ -165,6 +202,31 @@ TEST_F(ExportTest, IsBegunInTurnsOfAGroupWithManyGroupsInIt) {
     request.method = HttpMethod::head;
     request.path = "/Group/all/$export";
     request.base_url = kBaseUrl;
+    request.headers.push_back({"Prefer", "respond-async"});
+    const test::Watched watched = test::handle_watched(service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, 202);
+    test::expect_turns_of(kTurn, watched);
+}
+
+TEST_F(ExportTest, IsBegunInTurnsWithManyFilters) {
+    std::string codes;
+    for (int i = 0; i < 1000; ++i) {
+        codes += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    put("ValueSet", "v",
+        fmt::format(
+            R"("url":"http://v","status":"active","compose":{{"include":[{{"system":"http://s","concept":[{}]}}]}})",
+            codes));
+    Request request;
+    request.method = HttpMethod::head;
+    request.path = "/$export";
+    request.base_url = kBaseUrl;
+    std::string query;
+    for (int i = 0; i < 200; ++i) {
+        query += fmt::format("{}_typeFilter=Observation?code:in=http://v", i == 0 ? "" : "&");
+    }
+    request.query = query;
     request.headers.push_back({"Prefer", "respond-async"});
     const test::Watched watched = test::handle_watched(service(), request);
     ASSERT_TRUE(watched.response);
