@@ -1,12 +1,8 @@
 // How long a history bundle keeps others waiting, and how much it answers.
 
-#include "core/interactions/history_bundle.h"
 #include "core/interactions/turns.h"
-#include "core/own_loop.h"
 #include "tests/core/history_bundle_fixture.h"
 #include "tests/support/longest_pause.h"
-
-#include <asio/awaitable.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -18,25 +14,6 @@
 
 namespace annals::core {
 namespace {
-
-/// Notes in each of its turns how many entries have been found to differ.
-asio::awaitable<void> watch(Loop& loop, const Service& service, const bool& over,
-                            std::set<std::uint64_t>& differing) {
-    while (!over) {
-        co_await loop.yield();
-        differing.insert(service.divergences());
-    }
-}
-
-asio::awaitable<Response> answer_watched(const Service& service, const Request& request,
-                                         std::set<std::uint64_t>& differing) {
-    bool over = false;
-    spawn(*request.loop, "watch", watch(*request.loop, service, over, differing));
-    Response response = co_await handle(service, request);
-    over = true;
-    co_await request.loop->yield();
-    co_return response;
-}
 
 std::string photos(std::string_view each, std::string_view last) {
     std::string text = R"("photo":[)";
@@ -61,10 +38,9 @@ TEST(HistoryBundle, ComparesLargeEntriesInTurns) {
     request.method = HttpMethod::post;
     request.body = bundle;
     request.base_url = kBase;
-    OwnLoop loop(server.store());
     std::set<std::uint64_t> differing;
-    const Result<Response> answer =
-        loop.run("test", request, answer_watched(server.service(), request, differing));
+    const Result<Response> answer = test::handle_beside(
+        server.service(), request, [&] { differing.insert(server.service().divergences()); });
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->status, 200);
     EXPECT_EQ(server.service().divergences(), kEntries);

@@ -1,4 +1,4 @@
-// How long the handling of a request keeps others on its loop waiting.
+// What others on its loop do while a request is handled, and how long it keeps them waiting.
 //
 // Threads: the test's.
 
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 
 namespace annals::test {
 
@@ -24,6 +25,32 @@ inline std::chrono::microseconds thread_time() {
         std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
+inline asio::awaitable<void> repeat(core::Loop& loop, const bool& over,
+                                    const std::function<void()>& turn) {
+    while (!over) {
+        co_await loop.yield();
+        turn();
+    }
+}
+
+inline asio::awaitable<core::Response> answer_beside(const core::Service& service,
+                                                     const core::Request& request,
+                                                     const std::function<void()>& turn) {
+    bool over = false;
+    core::spawn(*request.loop, "beside", repeat(*request.loop, over, turn));
+    core::Response response = co_await core::handle(service, request);
+    over = true;
+    co_await request.loop->yield();
+    co_return response;
+}
+
+/// Handles `request` on a loop of its own, and calls `turn` whenever it lets others have theirs.
+inline Result<core::Response> handle_beside(const core::Service& service, core::Request& request,
+                                            const std::function<void()>& turn) {
+    core::OwnLoop loop(service.store());
+    return loop.run("test", request, answer_beside(service, request, turn));
+}
+
 /// In processor time of the loop's thread.
 struct Watched {
     Result<core::Response> response;
@@ -31,33 +58,15 @@ struct Watched {
     std::chrono::microseconds whole{0};
 };
 
-inline asio::awaitable<void> watch_pauses(core::Loop& loop, const bool& over,
-                                          std::chrono::microseconds& longest) {
-    auto last = thread_time();
-    while (!over) {
-        co_await loop.yield();
-        const auto time = thread_time();
-        longest = std::max(longest, time - last);
-        last = time;
-    }
-}
-
-inline asio::awaitable<core::Response> handle_beside(const core::Service& service,
-                                                     const core::Request& request,
-                                                     std::chrono::microseconds& longest) {
-    bool over = false;
-    core::spawn(*request.loop, "watch", watch_pauses(*request.loop, over, longest));
-    core::Response response = co_await core::handle(service, request);
-    over = true;
-    co_await request.loop->yield();
-    co_return response;
-}
-
 inline Watched handle_watched(const core::Service& service, core::Request& request) {
     Watched watched{core::Response()};
-    core::OwnLoop loop(service.store());
     const auto begin = thread_time();
-    watched.response = loop.run("test", request, handle_beside(service, request, watched.longest));
+    auto last = begin;
+    watched.response = handle_beside(service, request, [&] {
+        const auto time = thread_time();
+        watched.longest = std::max(watched.longest, time - last);
+        last = time;
+    });
     watched.whole = thread_time() - begin;
     return watched;
 }
