@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,14 +40,14 @@ std::string chains(bool crossed) {
            concepts + "]}";
 }
 
+terminology::Definition definition(std::string_view text) {
+    return std::make_shared<const json::Document>(*json::Parser().parse(text));
+}
+
 TEST(EffortOfCodes, IsThatOfAllThatStandsAboveThem) {
-    json::Parser parser;
     for (const bool crossed : {false, true}) {
-        auto document = parser.parse(chains(crossed));
-        ASSERT_TRUE(document);
         terminology::Effort much(1'000'000);
-        const auto system = terminology::CodeSystem::make(
-            std::make_shared<const json::Document>(*std::move(document)), much);
+        const auto system = terminology::CodeSystem::make(definition(chains(crossed)), much);
         ASSERT_TRUE(system);
         const auto top = (*system)->find("c0");
         const auto bottom = (*system)->find("c499");
@@ -62,24 +63,28 @@ TEST(EffortOfCodes, IsThatOfAllThatStandsAboveThem) {
     }
 }
 
-TEST(EffortOfCodes, IsThatOfTheTextsThatAreCompared) {
-    json::Parser parser;
-    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/long",
-        "content":"complete","concept":[{"code":"a","display":")" +
-                                 std::string(6'400, 'x') + R"("}]})");
-    auto text = parser.parse(R"({"property":"display","op":"regex","value":"x*"})");
-    ASSERT_TRUE(document && text);
+/// Whether a concept with `members` beside its code passes `filter`; none if that takes more steps than `steps_max`.
+std::optional<bool> passes(std::string_view members, std::string_view filter,
+                           std::uint64_t steps_max) {
     terminology::Effort enough(1'000);
     const auto system = terminology::CodeSystem::make(
-        std::make_shared<const json::Document>(*std::move(document)), enough);
-    const auto filter = terminology::Filter::read(text->root());
-    ASSERT_TRUE(system && filter);
-    const auto passes = filter->passes(**system, 0, enough);
-    ASSERT_TRUE(passes);
-    EXPECT_TRUE(*passes);
-    terminology::Effort little(50);
-    EXPECT_FALSE(filter->passes(**system, 0, little));
-    EXPECT_TRUE(little.exhausted());
+        definition(fmt::format(R"({{"resourceType":"CodeSystem","url":"http://s/one",)"
+                               R"("content":"complete","concept":[{{"code":"a",{}}}]}})",
+                               members)),
+        enough);
+    const auto text = definition(filter);
+    terminology::Effort effort(steps_max);
+    const auto passed =
+        terminology::Filter::read(text->root()).value().passes(*system.value(), 0, effort);
+    EXPECT_NE(passed.has_value(), effort.exhausted());
+    return passed ? std::optional(*passed) : std::nullopt;
+}
+
+TEST(EffortOfCodes, IsThatOfTheTextsThatAreCompared) {
+    const std::string display = fmt::format(R"("display":"{}")", std::string(6'400, 'x'));
+    constexpr const char* kFilter = R"({"property":"display","op":"regex","value":"x*"})";
+    EXPECT_EQ(passes(display, kFilter, 1'000), true);
+    EXPECT_EQ(passes(display, kFilter, 50), std::nullopt);
 }
 
 // A value set may have many filters, each looking at all hundred thousand concepts of LOINC.
@@ -89,21 +94,10 @@ TEST(EffortOfCodes, IsNoMoreThanThatOfWhatAFilterLooksAt) {
         properties += fmt::format(R"({}{{"code":"p{}","valueString":"{}"}})", i == 0 ? "" : ",", i,
                                   std::string(60, 'x'));
     }
-    json::Parser parser;
-    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/wide",
-        "content":"complete","concept":[{"code":"a","property":[)" +
-                                 properties + "]}]}");
-    auto text = parser.parse(R"({"property":"p11","op":"=","value":"y"})");
-    ASSERT_TRUE(document && text);
-    terminology::Effort enough(1'000);
-    const auto system = terminology::CodeSystem::make(
-        std::make_shared<const json::Document>(*std::move(document)), enough);
-    const auto filter = terminology::Filter::read(text->root());
-    ASSERT_TRUE(system && filter);
-    terminology::Effort a_step_for_each(15);
-    const auto passes = filter->passes(**system, 0, a_step_for_each);
-    ASSERT_TRUE(passes);
-    EXPECT_FALSE(*passes);
+    constexpr std::uint64_t kAStepForEach = 15;
+    EXPECT_EQ(passes(fmt::format(R"("property":[{}])", properties),
+                     R"({"property":"p11","op":"=","value":"y"})", kAStepForEach),
+              false);
 }
 
 TEST(EffortOfCodes, IsThatOfTheChildrenThatAreCompared) {
@@ -111,23 +105,10 @@ TEST(EffortOfCodes, IsThatOfTheChildrenThatAreCompared) {
     for (int i = 0; i < 100; ++i) {
         children += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
     }
-    json::Parser parser;
-    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/broad",
-        "content":"complete","concept":[{"code":"a","concept":[)" +
-                                 children + "]}]}");
-    auto text = parser.parse(R"({"property":"child","op":"=","value":"c99"})");
-    ASSERT_TRUE(document && text);
-    terminology::Effort enough(1'000);
-    const auto system = terminology::CodeSystem::make(
-        std::make_shared<const json::Document>(*std::move(document)), enough);
-    const auto filter = terminology::Filter::read(text->root());
-    ASSERT_TRUE(system && filter);
-    terminology::Effort little(100);
-    EXPECT_FALSE(filter->passes(**system, 0, little));
-    EXPECT_TRUE(little.exhausted());
-    const auto passes = filter->passes(**system, 0, enough);
-    ASSERT_TRUE(passes);
-    EXPECT_TRUE(*passes);
+    const std::string concepts = fmt::format(R"("concept":[{}])", children);
+    constexpr const char* kFilter = R"({"property":"child","op":"=","value":"c99"})";
+    EXPECT_EQ(passes(concepts, kFilter, 100), std::nullopt);
+    EXPECT_EQ(passes(concepts, kFilter, 1'000), true);
 }
 
 // A code without a system is looked for in each of them; this used to be counted as nothing, and no time limit ended it.
@@ -137,14 +118,12 @@ TEST(EffortOfCodes, IsThatOfTheSystemsThatHaveTheCode) {
         contains += fmt::format(R"({}{{"system":"http://s/{}","code":"a","abstract":true}})",
                                 i == 0 ? "" : ",", i);
     }
-    json::Parser parser;
-    auto document = parser.parse(
-        R"({"resourceType":"ValueSet","url":"http://v/wide","status":"active","expansion":{"contains":[)" +
-        contains + "]}}");
-    ASSERT_TRUE(document);
     terminology::Effort much(20'000'000);
     const auto value_set = terminology::value_set_of(
-        std::make_shared<const json::Document>(*std::move(document)), much);
+        definition(
+            R"({"resourceType":"ValueSet","url":"http://v/wide","status":"active","expansion":{"contains":[)" +
+            contains + "]}}"),
+        much);
     ASSERT_TRUE(value_set);
     const validation::EmptySource nothing;
     const auto looks = [&](terminology::Effort& effort, const terminology::Code& code) {
