@@ -174,6 +174,12 @@ int lasting_port() {
     }
 }
 
+std::string url_when_ready(ChildProcess& server) {
+    const std::string prefix = "annals ready on ";
+    const auto line = server.wait_for_line(prefix, std::chrono::seconds(30));
+    return line ? line->substr(prefix.size()) : std::string();
+}
+
 RunningServer::RunningServer(const std::string& binary, const std::string& data,
                              const std::vector<std::string>& more_arguments, int port)
     : process_(binary, [&] {
@@ -182,11 +188,8 @@ RunningServer::RunningServer(const std::string& binary, const std::string& data,
           arguments.insert(arguments.end(), more_arguments.begin(), more_arguments.end());
           return arguments;
       }()) {
-    const std::string prefix = "annals ready on ";
-    if (const auto line = process_.wait_for_line(prefix, std::chrono::seconds(30))) {
-        url_ = line->substr(prefix.size());
-        port_ = std::atoi(url_.substr(url_.rfind(':') + 1).c_str());
-    }
+    url_ = url_when_ready(process_);
+    port_ = std::atoi(url_.substr(url_.rfind(':') + 1).c_str());
 }
 
 }  // namespace annals::test

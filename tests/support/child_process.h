@@ -64,10 +64,13 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
 /// might assign to others in between.
 int lasting_port();
 
+/// The URL that `annals serve` reports when it accepts connections; empty if it never does.
+std::string url_when_ready(ChildProcess& server);
+
 /// `annals serve` on a port of 127.0.0.1; 0: any free one.
 class RunningServer {
   public:
-    /// Waits until it accepts connections; url() is empty if it never did.
+    /// Waits until it accepts connections: url_when_ready().
     RunningServer(const std::string& binary, const std::string& data,
                   const std::vector<std::string>& more_arguments = {}, int port = 0);
 
