@@ -3,19 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <random>
-#include <thread>
 
 namespace annals::test {
 namespace {
 
 constexpr std::size_t kSectorBytes = 512;
-
-Error failed(Errc code, std::string_view what) {
-    return {code, fmt::format("simulated fault: {}", what), {}};
-}
 
 std::string parent_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
@@ -57,157 +51,6 @@ void apply_torn(std::string& content, std::uint64_t offset, std::string_view byt
 
 }  // namespace
 
-class SimFileSystem::SimFile final : public storage::File {
-  public:
-    SimFile(SimFileSystem& fs, std::shared_ptr<Inode> inode)
-        : fs_(fs), inode_(std::move(inode)), losses_told_(inode_->losses), open_(fs.open_files_) {}
-
-    Result<void> write(std::uint64_t offset, std::string_view bytes) override {
-        std::unique_lock lock(fs_.mutex_);
-        const bool was_off = fs_.off_;
-        auto begun = fs_.begin_call(Call::write, lock);
-        if (was_off) {
-            return begun;
-        }
-        if (!begun && !fs_.off_) {
-            bytes = bytes.substr(0, bytes.size() / 2);
-        }
-        if (auto grown = fs_.grow(*inode_, offset + bytes.size()); !grown) {
-            return begun ? grown : begun;
-        }
-        if (!bytes.empty()) {
-            std::memcpy(inode_->memory.get() + offset, bytes.data(), bytes.size());
-        }
-        inode_->unsynced.push_back({offset, std::string(bytes), {}});
-        ++inode_->changes;
-        return begun;
-    }
-
-    Result<void> write_pages(std::uint64_t offset, std::string_view bytes) override {
-        const std::uint64_t end = offset + bytes.size();
-        std::string pages(bytes);
-        pages.resize((end + storage::kPageBytes - 1) / storage::kPageBytes * storage::kPageBytes -
-                     offset);
-        return write(offset, pages);
-    }
-
-    void forget(std::uint64_t offset, std::uint64_t bytes) override {
-        const std::lock_guard lock(fs_.mutex_);
-        fs_.forgotten_.push_back({.path = fs_.path_of(inode_), .offset = offset, .bytes = bytes});
-    }
-
-    Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
-        return write(offset, std::string(bytes, '\0'));
-    }
-
-    Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
-        const std::lock_guard lock(fs_.mutex_);
-        ANNALS_TRY_VOID(fs_.fail_if_told(Call::read));
-        if (offset >= inode_->size) {
-            return std::size_t{0};
-        }
-        const std::size_t count = std::min<std::size_t>(into.size(), inode_->size - offset);
-        const auto bad = inode_->unreadable.lower_bound(offset / storage::kPageBytes);
-        if (bad != inode_->unreadable.end() && *bad * storage::kPageBytes < offset + count) {
-            return failed(Errc::io, "an unreadable page");
-        }
-        std::memcpy(into.data(), inode_->memory.get() + offset, count);
-        return count;
-    }
-
-    Result<void> sync() override {
-        std::unique_lock lock(fs_.mutex_);
-        fs_.wait_for_sync(inode_, lock);
-        if (Result<void> begun = fs_.begin_call(Call::sync, lock); !begun) {
-            if (fs_.lose_on_failed_sync_ && !fs_.off_) {
-                // Sizes are metadata of the file system, which are not lost.
-                std::erase_if(inode_->unsynced, [](const Change& change) { return !change.size; });
-                losses_told_ = ++inode_->losses;
-            }
-            return begun;
-        }
-        if (losses_told_ != inode_->losses) {
-            losses_told_ = inode_->losses;
-            return failed(Errc::io, "a sync before this one, by another descriptor");
-        }
-        ++fs_.file_syncs_;
-        for (const Change& change : inode_->unsynced) {
-            if (change.size) {
-                inode_->durable.resize(*change.size);
-            } else {
-                apply(inode_->durable, change.offset, change.bytes);
-            }
-        }
-        inode_->unsynced.clear();
-        return {};
-    }
-
-    Result<std::uint64_t> size() const override {
-        const std::lock_guard lock(fs_.mutex_);
-        return inode_->size;
-    }
-
-    Result<std::uint64_t> links() const override {
-        std::unique_lock lock(fs_.mutex_);
-        std::uint64_t names = 0;
-        for (const auto& [path, inode] : fs_.entries_) {
-            names += inode == inode_ ? 1 : 0;
-        }
-        const auto hook = std::exchange(fs_.after_links_, nullptr);
-        lock.unlock();
-        if (hook) {
-            hook();
-        }
-        return names;
-    }
-
-    Result<void> resize(std::uint64_t bytes) override { return set_size(Call::resize, bytes); }
-
-    Result<void> allocate(std::uint64_t bytes) override { return set_size(Call::allocate, bytes); }
-
-    Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
-        const std::lock_guard lock(fs_.mutex_);
-        ANNALS_TRY_VOID(fs_.fail_if_told(Call::map));
-        if (bytes > inode_->size) {
-            return failed(Errc::io, "a mapping beyond the end");
-        }
-        if (inode_->unreadable.empty()) {
-            return std::shared_ptr<const char>(inode_->memory);
-        }
-        std::shared_ptr<char> seen(new char[inode_->size], std::default_delete<char[]>());
-        std::memcpy(seen.get(), inode_->memory.get(), inode_->size);
-        for (const std::uint64_t page : inode_->unreadable) {
-            if (const std::uint64_t at = page * storage::kPageBytes; at < inode_->size) {
-                std::memset(seen.get() + at, 0,
-                            std::min<std::uint64_t>(storage::kPageBytes, inode_->size - at));
-            }
-        }
-        return std::shared_ptr<const char>(std::move(seen));
-    }
-
-  private:
-    Result<void> set_size(Call call, std::uint64_t bytes) {
-        std::unique_lock lock(fs_.mutex_);
-        ANNALS_TRY_VOID(fs_.begin_call(call, lock));
-        if (call == Call::allocate && bytes <= inode_->size) {
-            return {};
-        }
-        ANNALS_TRY_VOID(fs_.grow(*inode_, bytes));
-        if (bytes < inode_->size) {
-            // The mapped bytes stay as they are, for a reader's sake; growing again zeroes them.
-            inode_->size = bytes;
-        }
-        inode_->unsynced.push_back({0, {}, bytes});
-        ++inode_->changes;
-        return {};
-    }
-
-    SimFileSystem& fs_;
-    std::shared_ptr<Inode> inode_;
-    std::uint64_t losses_told_;
-    std::shared_ptr<int> open_;
-};
-
 class SimFileSystem::SimLock final : public storage::DirectoryLock {
   public:
     SimLock(SimFileSystem& fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
@@ -224,6 +67,18 @@ class SimFileSystem::SimLock final : public storage::DirectoryLock {
     SimFileSystem& fs_;
     std::string directory_;
 };
+
+Error SimFileSystem::failed(Errc code, std::string_view what) {
+    return {code, fmt::format("simulated fault: {}", what), {}};
+}
+
+void SimFileSystem::Change::apply_to(std::string& content) const {
+    if (size) {
+        content.resize(*size);
+    } else {
+        apply(content, offset, bytes);
+    }
+}
 
 void SimFileSystem::power_off_at(std::uint64_t n) {
     const std::lock_guard lock(mutex_);
@@ -256,13 +111,9 @@ std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed
             if (seed == 0) {
                 break;
             }
-            if (change.size) {
-                if (seed == 1 || random() % 2 == 0) {
-                    content.resize(*change.size);
-                }
-            } else if (seed == 1) {
-                apply(content, change.offset, change.bytes);
-            } else {
+            if (seed == 1 || (change.size && random() % 2 == 0)) {
+                change.apply_to(content);
+            } else if (!change.size) {
                 apply_torn(content, change.offset, change.bytes, random);
             }
         }
@@ -343,22 +194,6 @@ std::string SimFileSystem::path_of(const std::shared_ptr<Inode>& inode) const {
     return entry != entries_.end() ? entry->first : "";
 }
 
-void SimFileSystem::wait_for_sync(const std::shared_ptr<Inode>& inode,
-                                  std::unique_lock<std::mutex>& lock) {
-    if (sync_ms_ > 0) {
-        const auto delay = std::chrono::milliseconds(sync_ms_);
-        lock.unlock();
-        std::this_thread::sleep_for(delay);
-        lock.lock();
-    }
-    if (hold_syncs_ && path_of(inode).find(held_part_) != std::string::npos) {
-        ++held_;
-        changed_.notify_all();
-        changed_.wait(lock, [&] { return !hold_syncs_; });
-        --held_;
-    }
-}
-
 std::uint64_t SimFileSystem::changing_calls() const {
     const std::lock_guard lock(mutex_);
     return changing_calls_;
@@ -428,7 +263,7 @@ void SimFileSystem::add_name(const std::string& path, const std::string& name) {
     durable_entries_[name] = entries_.at(path);
 }
 
-Result<void> SimFileSystem::begin_call(Call call, std::unique_lock<std::mutex>&) {
+Result<void> SimFileSystem::begin_call(Call call) {
     if (off_) {
         return failed(Errc::io, "the power is off");
     }
@@ -461,33 +296,6 @@ Result<void> SimFileSystem::take_descriptor() const {
     return {};
 }
 
-Result<void> SimFileSystem::grow(Inode& inode, std::uint64_t size) {
-    if (size <= inode.size) {
-        return {};
-    }
-    if (space_) {
-        std::uint64_t used = size - inode.size;
-        for (const auto& [path, other] : entries_) {
-            used += other->size;
-        }
-        if (used > *space_) {
-            return failed(Errc::no_store, "the disk is full");
-        }
-    }
-    if (size > inode.capacity) {
-        const std::uint64_t capacity = std::max<std::uint64_t>(size, inode.capacity * 2);
-        std::shared_ptr<char> memory(new char[capacity], std::default_delete<char[]>());
-        if (inode.memory != nullptr) {
-            std::memcpy(memory.get(), inode.memory.get(), inode.size);
-        }
-        inode.memory = std::move(memory);
-        inode.capacity = capacity;
-    }
-    std::memset(inode.memory.get() + inode.size, 0, size - inode.size);
-    inode.size = size;
-    return {};
-}
-
 void SimFileSystem::change_entry(const std::string& path, std::shared_ptr<Inode> inode) {
     unsynced_entries_.push_back({path, inode});
     if (inode == nullptr) {
@@ -498,7 +306,7 @@ void SimFileSystem::change_entry(const std::string& path, std::shared_ptr<Inode>
 }
 
 Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& path, Mode mode) {
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = entries_.find(path);
     if (mode != Mode::create) {
         ANNALS_TRY_VOID(fail_if_told(Call::open));
@@ -506,16 +314,16 @@ Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& pa
         if (found == entries_.end()) {
             return failed(Errc::not_found, path);
         }
-        return std::unique_ptr<storage::File>(std::make_unique<SimFile>(*this, found->second));
+        return open_file(found->second);
     }
-    ANNALS_TRY_VOID(begin_call(Call::create, lock));
+    ANNALS_TRY_VOID(begin_call(Call::create));
     ANNALS_TRY_VOID(take_descriptor());
     if (found != entries_.end() || !directories_.contains(parent_of(path))) {
         return failed(Errc::io, path);
     }
     auto inode = std::make_shared<Inode>();
     change_entry(path, inode);
-    return std::unique_ptr<storage::File>(std::make_unique<SimFile>(*this, inode));
+    return open_file(inode);
 }
 
 Result<std::vector<std::string>> SimFileSystem::list(const std::string& directory) {
@@ -551,8 +359,8 @@ Result<void> SimFileSystem::make_directory(const std::string& path) {
 }
 
 Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
-    std::unique_lock lock(mutex_);
-    ANNALS_TRY_VOID(begin_call(Call::rename, lock));
+    const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::rename));
     const auto found = entries_.find(from);
     if (found == entries_.end()) {
         return failed(Errc::not_found, from);
@@ -567,8 +375,8 @@ Result<void> SimFileSystem::rename(const std::string& from, const std::string& t
 }
 
 Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
-    std::unique_lock lock(mutex_);
-    ANNALS_TRY_VOID(begin_call(Call::link, lock));
+    const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::link));
     const auto found = entries_.find(from);
     if (found == entries_.end() || entries_.contains(to) || !directories_.contains(parent_of(to))) {
         return failed(Errc::io, to);
@@ -596,8 +404,8 @@ Result<storage::FileFacts> SimFileSystem::facts(const std::string& path) {
 }
 
 Result<void> SimFileSystem::remove(const std::string& path) {
-    std::unique_lock lock(mutex_);
-    ANNALS_TRY_VOID(begin_call(Call::remove, lock));
+    const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::remove));
     if (!entries_.contains(path)) {
         return failed(Errc::not_found, path);
     }
@@ -606,8 +414,8 @@ Result<void> SimFileSystem::remove(const std::string& path) {
 }
 
 Result<void> SimFileSystem::remove_directory(const std::string& path) {
-    std::unique_lock lock(mutex_);
-    ANNALS_TRY_VOID(begin_call(Call::remove, lock));
+    const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::remove));
     const bool used = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
         return parent_of(entry.first) == path;
     });
@@ -619,8 +427,8 @@ Result<void> SimFileSystem::remove_directory(const std::string& path) {
 }
 
 Result<void> SimFileSystem::sync_directory(const std::string& path) {
-    std::unique_lock lock(mutex_);
-    ANNALS_TRY_VOID(begin_call(Call::sync_directory, lock));
+    const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::sync_directory));
     ANNALS_TRY_VOID(take_descriptor());
     std::erase_if(unsynced_entries_, [&](const EntryChange& change) {
         if (parent_of(change.path) != path) {

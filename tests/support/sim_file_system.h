@@ -185,6 +185,8 @@ class SimFileSystem final : public storage::FileSystem {
         std::uint64_t offset = 0;
         std::string bytes;
         std::optional<std::uint64_t> size;  ///< a change of size instead of a write
+
+        void apply_to(std::string& content) const;
     };
 
     struct Inode {
@@ -205,10 +207,12 @@ class SimFileSystem final : public storage::FileSystem {
 
     using Entries = std::map<std::string, std::shared_ptr<Inode>>;
 
-    Result<void> begin_call(Call call, std::unique_lock<std::mutex>& lock);
+    static Error failed(Errc code, std::string_view what);
+    Result<void> begin_call(Call call);
     Result<void> fail_if_told(Call call);
     Result<void> take_descriptor() const;
     void change_entry(const std::string& path, std::shared_ptr<Inode> inode);
+    std::unique_ptr<storage::File> open_file(std::shared_ptr<Inode> inode);
     Result<void> grow(Inode& inode, std::uint64_t size);
     std::string path_of(const std::shared_ptr<Inode>& inode) const;
     void wait_for_sync(const std::shared_ptr<Inode>& inode, std::unique_lock<std::mutex>& lock);
