@@ -246,6 +246,8 @@ struct Environment {
     Limits limits;
     /// Whether `.as()` on several items is an error, as in FHIRPath, rather than a filter, as R4's invariants need.
     bool strict_as = false;
+    /// Whether `|` keeps items that are equal: 1 g and 1000 mg are, but they are two values of a search parameter.
+    bool union_keeps_equal = false;
 };
 
 /// Evaluates expressions, reusing its memory. One per thread.

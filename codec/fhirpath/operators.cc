@@ -54,7 +54,7 @@ bool Machine::binary(const Node& node, const Scope& scope) {
     const Range b{middle, top_};
     switch (node.op) {
         case Op::union_:
-            return distinct({mark, top_}, mark);
+            return environment_->union_keeps_equal || distinct({mark, top_}, mark);
         case Op::equal:
         case Op::not_equal: {
             Truth truth = Truth::unknown;

@@ -31,6 +31,7 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
     fhirpath::Environment environment;
     environment.hooks = &hooks;
     environment.limits.steps = budget.next();
+    environment.union_keeps_equal = true;
     const auto items =
         evaluator.evaluate(*expression, fhirpath::Item::resource(resource), environment);
     budget.spend(evaluator.steps());

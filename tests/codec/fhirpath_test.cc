@@ -275,6 +275,14 @@ TEST_F(FhirPath, TakesSeveralItemsForOneAsAnError) {
     EXPECT_EQ(eval("name.as(HumanName)"), "error");
 }
 
+TEST_F(FhirPath, KeepsEqualItemsInUnionsIfAskedTo) {
+    EXPECT_EQ(eval("1 'g' | 1000 'mg'"), "[1 'g']");
+    EXPECT_EQ(eval("(2 | 2).distinct() | 2"), "[2]");
+    environment_.union_keeps_equal = true;
+    EXPECT_EQ(eval("1 'g' | 1000 'mg'"), "[1 'g'][1000 'mg']");
+    EXPECT_EQ(eval("(2 | 2).distinct() | 2"), "[2][2]");
+}
+
 TEST_F(FhirPath, FollowsReferencesInsideTheDocument) {
     EXPECT_EQ(eval("managingOrganization.resolve().name"), "[Contained]");
     EXPECT_EQ(eval("generalPractitioner.resolve()"), "");
