@@ -31,27 +31,33 @@ std::optional<double> number_in(json::Value value, bool descending) {
     return descending ? sampled->high : sampled->low;
 }
 
+// What the codings of a concept have, the first in this direction; empty if none has any.
+std::string text_in_codings(json::Value value, std::string_view member, bool descending) {
+    std::string best;
+    for (const json::Value coding : value["coding"].elements()) {
+        std::string text = coding[member].string();
+        if (!text.empty() && (best.empty() || (descending ? text > best : text < best))) {
+            best = std::move(text);
+        }
+    }
+    return best;
+}
+
 // What a token, reference or uri is sorted by: its code (of several, the first in this direction), else its text.
 std::string text_in(json::Value value, bool descending) {
     if (!value.is_object()) {
         return value.is_string() ? value.string() : std::string(value.raw());
     }
-    std::string best;
-    for (const json::Value coding : value["coding"].elements()) {
-        std::string code = coding["code"].string();
-        if (!code.empty() && (best.empty() || (descending ? code > best : code < best))) {
-            best = std::move(code);
-        }
-    }
-    if (!best.empty()) {
-        return best;
+    std::string code = text_in_codings(value, "code", descending);
+    if (!code.empty()) {
+        return code;
     }
     for (const char* const name : {"code", "reference", "value", "text", "display"}) {
         if (value[name].is_string()) {
             return value[name].string();
         }
     }
-    return {};
+    return text_in_codings(value, "display", descending);
 }
 
 }  // namespace

@@ -24,6 +24,30 @@ TEST_F(Search, SortsByEachCodingOfAConcept) {
               (Names{"Observation/a", "Observation/d", "Observation/b", "Observation/c"}));
 }
 
+TEST_F(Search, SortsByTheTextOrDisplayOfWhatHasNoCode) {
+    const auto put_coded = [&](std::string_view id, std::string_view code) {
+        put("Observation", id, fmt::format(R"("status":"final","code":{})", code));
+    };
+    put_coded("code", R"({"text":"a","coding":[{"code":"m","display":"a"}]})");
+    put_coded("text", R"({"text":"k","coding":[{"display":"z"}]})");
+    put_coded("display", R"({"coding":[{"display":"p"},{"system":"urn:s","display":"i"}]})");
+    put_coded("none", R"({"coding":[{"system":"urn:s"}]})");
+    EXPECT_EQ(
+        get("/Observation?_sort=code").matches,
+        (Names{"Observation/display", "Observation/text", "Observation/code", "Observation/none"}));
+    EXPECT_EQ(
+        get("/Observation?_sort=-code").matches,
+        (Names{"Observation/display", "Observation/code", "Observation/text", "Observation/none"}));
+    const auto put_subject = [&](std::string_view id, std::string_view subject) {
+        put("Condition", id, fmt::format(R"("subject":{})", subject));
+    };
+    put_subject("reference", R"({"reference":"Patient/1","display":"Z"})");
+    put_subject("display", R"({"display":"Anna"})");
+    put_subject("identifier", R"({"identifier":{"value":"1"}})");
+    EXPECT_EQ(get("/Condition?_sort=subject").matches,
+              (Names{"Condition/display", "Condition/reference", "Condition/identifier"}));
+}
+
 TEST_F(Search, SortsByTheFirstOfSeveralValuesInThatDirection) {
     put("Patient", "both",
         R"("name":[{"family":"Adam"},{"family":"Zoe"}],"identifier":[{"value":"9"},{"value":"1"}])");
