@@ -61,11 +61,11 @@ bool may_all_of(const Principal& principal, std::string_view scopes) {
 
 // Whether the sender may see the job: its owner, unless it was started with a token that permits more, or anyone who may do
 // everything.
-bool may_see(const Service& service, const Request& request, const JobOrder& order) {
+bool may_see(const Service& service, const Request& request, const JobView& view) {
     const Principal* const asker = request.principal;
     return !service.guarded() ||
-           (asker != nullptr && !order.owner.empty() && asker->identity() == order.owner &&
-            may_all_of(*asker, order.scopes)) ||
+           (asker != nullptr && !view.owner.empty() && asker->identity() == view.owner &&
+            may_all_of(*asker, view.scopes)) ||
            require(service, request, kMayAll, std::nullopt);
 }
 
@@ -73,7 +73,7 @@ Result<JobView> find(const Service& service, const Request& request, std::string
                      bool asked) {
     ANNALS_TRY(std::optional<JobView> view, service.jobs().look(id));
     // To others the job doesn't exist, and their polling doesn't count.
-    const bool seen = view && may_see(service, request, view->order);
+    const bool seen = view && may_see(service, request, *view);
     if (seen && asked) {
         ANNALS_TRY(view, service.jobs().look(id, true));
     }
@@ -102,7 +102,7 @@ std::string manifest(const JobView& view, std::string_view base_url, std::string
                      bool guarded) {
     std::string out = fmt::format(R"({{"transactionTime":"{}","request":)",
                                   format_instant(view.state.result.time));
-    json::append_quoted(out, view.order.url);
+    json::append_quoted(out, view.url);
     out += fmt::format(R"(,"requiresAccessToken":{})", guarded);
     for (const std::string_view part : {"output", "deleted", "error"}) {
         std::string list;

@@ -62,10 +62,17 @@ asio::awaitable<Result<void>> outcome_of(Loop& loop, std::shared_ptr<Settled> se
 struct Jobs::Impl {
     struct Job {
         std::string id;
-        JobOrder order;
+        JobOrder order;  // its task and principal: the thread's, until it has ended
         Instant begun;
         std::atomic<bool> stop = false;
         std::jthread thread;
+
+        // Nobody asks for them again, and a task may have megabytes.
+        void drop_task() {
+            order.task.clear();
+            order.task.shrink_to_fit();
+            order.principal.reset();
+        }
 
         // Guarded by `mutex`.
         bool ended = false;  // the thread has nothing left to do
@@ -235,6 +242,7 @@ struct Jobs::Impl {
 
     void end(Job& job, Result<JobResult> result) {
         JobState state = keep_end(files, folder(job.id), job.id, std::move(result));
+        job.drop_task();
         const std::lock_guard lock(mutex);
         job.state = std::move(state);
     }
@@ -329,6 +337,9 @@ struct Jobs::Impl {
         job->order = std::move(found->order);
         job->begun = found->begun;
         job->state = std::move(found->state);
+        if (job->state.stage != JobStage::running) {
+            job->drop_task();
+        }
         jobs.emplace(name, std::move(job));
     }
 
@@ -429,7 +440,9 @@ Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
     }
     Impl::Job& job = *found->second;
     JobView view;
-    view.order = job.order;
+    view.owner = job.order.owner;
+    view.scopes = job.order.scopes;
+    view.url = job.order.url;
     view.stage = job.state.stage;
     if (view.stage != JobStage::running) {
         view.state = job.state;

@@ -27,7 +27,9 @@ namespace annals::core {
 
 /// The state of a job at one moment.
 struct JobView {
-    JobOrder order;
+    std::string owner;   ///< JobOrder::owner
+    std::string scopes;  ///< JobOrder::scopes
+    std::string url;     ///< JobOrder::url
     JobStage stage = JobStage::running;
     std::string progress;  ///< of a running one: the value of X-Progress
     std::chrono::seconds retry_after{1};

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +29,20 @@ class JobsTest : public test::ServiceFixture {
     static inline std::atomic<bool> may_end_ = true;
     static inline std::atomic<int> begun_ = 0;  ///< how often work has begun
 
+    static inline std::mutex order_mutex_;
+    static inline JobOrder last_order_;  ///< of the work that began last; guarded by order_mutex_
+
+    static JobOrder last_order() {
+        const std::lock_guard lock(order_mutex_);
+        return last_order_;
+    }
+
     /// Counts in its state to three, as often as it may end each step; then says what it has counted.
     static Result<JobResult> count_to_three(const Service&, JobRun& run) {
+        {
+            const std::lock_guard lock(order_mutex_);
+            last_order_ = run.order();
+        }
         ++begun_;
         int count = run.saved().empty() ? 0 : run.saved()[9] - '0';  // {"count":1}
         while (count < 3) {

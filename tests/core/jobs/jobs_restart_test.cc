@@ -29,12 +29,14 @@ TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     open();  // stops them first
     const JobView taken_up = look(*id);
     EXPECT_EQ(taken_up.stage, JobStage::running);
-    EXPECT_EQ(taken_up.order.kind, "count");
-    EXPECT_EQ(taken_up.order.owner, "me");
-    EXPECT_EQ(taken_up.order.scopes, "system/*.rs");
-    EXPECT_EQ(taken_up.order.url, "http://test/fhir/$count?a=\"b\"");
-    EXPECT_EQ(taken_up.order.base_url, "http://test/fhir");
-    EXPECT_EQ(taken_up.order.task, R"({"to":3})");
+    EXPECT_EQ(taken_up.owner, "me");
+    EXPECT_EQ(taken_up.scopes, "system/*.rs");
+    EXPECT_EQ(taken_up.url, "http://test/fhir/$count?a=\"b\"");
+    await_begun(2);
+    const JobOrder order = last_order();
+    EXPECT_EQ(order.kind, "count");
+    EXPECT_EQ(order.base_url, "http://test/fhir");
+    EXPECT_EQ(order.task, R"({"to":3})");
     may_end_ = true;
     jobs_->wait_until_idle();
     EXPECT_EQ(begun_, 2);

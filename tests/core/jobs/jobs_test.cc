@@ -21,8 +21,8 @@ TEST_F(JobsTest, DoWhatTheirKindDoesAndKeepWhatItMade) {
     jobs_->wait_until_idle();
     const JobView view = look(*id);
     EXPECT_EQ(view.stage, JobStage::done);
-    EXPECT_EQ(view.order.owner, "me");
-    EXPECT_EQ(view.order.url, "http://test/fhir/$count?a=\"b\"");
+    EXPECT_EQ(view.owner, "me");
+    EXPECT_EQ(view.url, "http://test/fhir/$count?a=\"b\"");
     EXPECT_EQ(view.state.result.time, Instant{5'000'000});
     ASSERT_EQ(view.state.result.files.size(), 2U);
     EXPECT_EQ(view.state.result.files[0].count, 3U);
