@@ -82,10 +82,17 @@ class Purge {
                             : no_such_resource(target_.type, target_.id);
             if (!fit) {
                 const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
-                if (durable) {
-                    co_return fit.error();
+                if (!durable) {
+                    continue;
                 }
-                continue;
+                if (!head.exists && head.erased_through.value != 0) {
+                    // The request may repeat one whose bytes are still there.
+                    const Result<void> gone = co_await request_.loop->all_erased();
+                    if (!gone) {
+                        co_return gone.error();
+                    }
+                }
+                co_return fit.error();
             }
             Result<void> done = co_await decide();
             if (!done) {
@@ -350,14 +357,11 @@ class Purge {
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
         Response response;
         for (const DoomedVersions& one : doomed_) {
-            out.add_parts("resource", told(one));
+            const ParametersWriter parts = co_await told(one, pace);
+            out.add_parts("resource", parts);
             if (!asked_.dry_run && service_.config().audited()) {
                 response.entries.push_back({HttpMethod::delete_, response.status,
                                             resource_name(one.name.first, one.name.second)});
-            }
-            if (pace.is_over()) {
-                co_await request_.loop->yield();
-                pace.begin_turn();
             }
         }
         for (const PurgeReferrers::Referrer& referrer : referrers_->found()) {
@@ -366,7 +370,7 @@ class Purge {
             parts.add_text("reference", "valueString", resource_name(type, id));
             parts.add_text("versionId", "valueString", fmt::to_string(referrer.version.value));
             parts.add_text("refersTo", "valueString", referrer.target);
-            parts.add_flag("shared", std::ranges::find(kept_, referrer.name) != kept_.end());
+            parts.add_flag("shared", std::ranges::binary_search(kept_, referrer.name));
             out.add_parts("referrer", parts);
         }
         response.body = Body(out.resource());
@@ -376,7 +380,8 @@ class Purge {
         co_return response;
     }
 
-    ParametersWriter told(const DoomedVersions& one) const {
+    /// Lifetime: of the arguments, until it returns.
+    asio::awaitable<ParametersWriter> told(const DoomedVersions& one, search::Pace& pace) const {
         ParametersWriter parts;
         parts.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
         parts.add_flag("whole", one.whole);
@@ -392,8 +397,12 @@ class Purge {
                 version.add_text("sha256", "valueString", hashes_.at(info.position.value));
             }
             parts.add_parts("version", version);
+            if (pace.is_over()) {
+                co_await request_.loop->yield();
+                pace.begin_turn();
+            }
         }
-        return parts;
+        co_return parts;
     }
 
     const Service& service_;
@@ -404,7 +413,7 @@ class Purge {
     Turns turns_;
     PatientVersions found_;
     std::vector<DoomedVersions> doomed_;
-    std::vector<ResourceName> kept_;  // also in the compartment of others
+    std::vector<ResourceName> kept_;  // also in the compartment of others; ascending
     std::size_t versions_ = 0;        // to erase, in total
     std::vector<ResourceName> gone_;  // for which referrers_ was made
     std::optional<PurgeReferrers> referrers_;

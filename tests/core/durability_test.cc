@@ -224,6 +224,18 @@ TEST_F(RepeatedErasure, IsNotAbsentWhileItsBytesAreOnAFullDisk) {
     EXPECT_EQ(send("DELETE", "/Patient/1").status, 404);
 }
 
+TEST_F(RepeatedErasure, ByPurgeIsNotAbsentWhileItsBytesAreOnAFullDisk) {
+    disk_->set_space(0);
+    EXPECT_EQ(send("POST", "/Patient/1/$purge").status, 503);
+    const Answer again = send("POST", "/Patient/1/$purge");
+    EXPECT_EQ(again.status, 503);
+    EXPECT_TRUE(again.says(R"("code":"no-store")"));
+    EXPECT_EQ(send("POST", "/Patient/never/$purge").status, 404);
+    disk_->set_space({});
+    await_retry();
+    EXPECT_EQ(send("POST", "/Patient/1/$purge").status, 404);
+}
+
 TEST_F(RepeatedErasure, HoldsUpNoDeletionOfWhatNeverWas) {
     disk_->set_space(0);
     EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);

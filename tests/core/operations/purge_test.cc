@@ -1,7 +1,9 @@
 // $purge: what goes and what stays, and what the receipt says.
 
 #include "core/base/digest.h"
+#include "core/interactions/turns.h"
 #include "tests/core/operations/purge_fixture.h"
+#include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -362,6 +364,60 @@ TEST_F(PurgeTest, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(send("POST", "/Patient/none/$purge").status, 404);
     EXPECT_EQ(send("POST", "/Observation/p/$purge").status, 400);
     EXPECT_EQ(status("Patient/p"), 200);
+}
+
+class LongPurgeTest : public PurgeTest {
+  protected:
+    static constexpr int kMany = 10'000;
+
+    /// Sends a Bundle with `entry(i)` for each of kMany.
+    template <typename Entry>
+    void send_many(std::string_view type, Entry entry) {
+        std::string entries;
+        for (int i = 0; i < kMany; ++i) {
+            entries += (i == 0 ? "" : ",") + entry(i);
+        }
+        const std::string bundle =
+            fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})", type, entries);
+        ASSERT_EQ(send("POST", "/", bundle).status, 200);
+    }
+
+    void expect_turns() {
+        Request request;
+        request.method = HttpMethod::post;
+        request.path = "/Patient/p/$purge";
+        request.query = "dryRun=true";
+        request.base_url = kBaseUrl;
+        const test::Watched watched = test::handle_watched(service(), request);
+        ASSERT_TRUE(watched.response);
+        EXPECT_EQ(watched.response->status, 200);
+        test::expect_turns_of(kTurn, watched);
+    }
+};
+
+TEST_F(LongPurgeTest, TellsOfVeryManyVersionsOfOneResourceInTurns) {
+    send_many("history", [](int i) {
+        return fmt::format(
+            R"({{"resource":{{"resourceType":"Patient","id":"p","meta":{{"versionId":"{}",)"
+            R"("lastUpdated":"2020-01-01T00:00:00Z"}}}},"request":{{"method":"PUT","url":"Patient/p"}}}})",
+            i + 1);
+    });
+    expect_turns();
+}
+
+TEST_F(LongPurgeTest, TellsInTurnsWhatStaysBecauseItIsOthersToo) {
+    put("Patient", "p");
+    put("Patient", "q");
+    send_many("batch", [](int i) {
+        const std::string id = fmt::format("a{:05}", kMany - i);
+        return fmt::format(
+            R"({{"resource":{{"resourceType":"Appointment","id":"{0}","status":"booked","participant":[)"
+            R"({{"actor":{{"reference":"Patient/p"}},"status":"accepted"}},)"
+            R"({{"actor":{{"reference":"Patient/q"}},"status":"accepted"}}]}},)"
+            R"("request":{{"method":"PUT","url":"Appointment/{0}"}}}})",
+            id);
+    });
+    expect_turns();
 }
 
 TEST_F(PurgeTest, WaitsForNothingThatItHasReadItself) {
