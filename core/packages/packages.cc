@@ -373,15 +373,21 @@ Result<Installation> Packages::install(const Wanted& wanted) {
         archives.push_back(std::move(first));
     }
     std::vector<PackagePointer> packages = installed();
-    if (packages.size() + archives.size() > kPackagesMax) {
+    const auto find = [&packages](const PackageName& name) {
+        return std::ranges::find(packages, name,
+                                 [](const PackagePointer& package) { return package->name(); });
+    };
+    const auto added = std::ranges::count_if(archives, [&](const Archive& archive) {
+        return find(archive.package->name()) == packages.end();
+    });
+    if (packages.size() + static_cast<std::size_t>(added) > kPackagesMax) {
         return Error{Errc::answer_too_costly, "Too many packages are installed"};
     }
     Installation done{asked->name(), 0, 0, asked->dependencies()};
     for (const Archive& archive : archives) {
         const PackageName& name = archive.package->name();
         done.skipped += archive.package->skipped();
-        const auto own = std::ranges::find(
-            packages, name, [](const PackagePointer& package) { return package->name(); });
+        const auto own = find(name);
         if (own != packages.end()) {
             const std::string path = installed_ + "/" + name.text() + std::string(kSuffix);
             const bool has_file = files_.exists(path);

@@ -7,6 +7,7 @@
 #include "tests/support/archives.h"
 #include "tests/support/no_threads.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -224,6 +225,37 @@ TEST_F(InstallPackage, InstallsEachDependencyBeforeAllThatNeedIt) {
         install_named("top", "1.0.0", R"(,{"name":"includeDependencies","valueBoolean":true})");
     ASSERT_EQ(top.status, 200) << top.body;
     EXPECT_EQ(codes("url=http://p/set"), "c") << "what needs others goes before them";
+}
+
+TEST_F(InstallPackage, RefusesOneTooManyButNotWhatIsInstalled) {
+    constexpr int kMost = 500;
+    const auto package = [](int i) { return make_package(fmt::format("p{}", i), "1.0.0", {}); };
+    const std::string folder = service().config().data + "/packages/installed";
+    std::filesystem::create_directories(folder);
+    for (int i = 1; i < kMost; ++i) {
+        std::ofstream(fmt::format("{}/p{}#1.0.0.tgz", folder, i), std::ios::binary) << package(i);
+    }
+    reopen();
+    EXPECT_EQ(install_inline(package(kMost)).status, 200);
+    EXPECT_EQ(outcome(install_inline(package(kMost + 1))), "422 too-costly");
+    EXPECT_EQ(install_inline(package(1)).status, 200);
+    EXPECT_EQ(install_inline(package(kMost)).status, 200);
+    reopen();
+    EXPECT_EQ(outcome(install_inline(package(kMost + 1))), "422 too-costly");
+}
+
+TEST_F(InstallPackage, LooksForNoMoreThanMayBeInstalled) {
+    constexpr int kMost = 500;
+    for (int i = 0; i < kMost; ++i) {
+        offer(fmt::format("p{}#1.0.0.tgz", i),
+              make_package(fmt::format("p{}", i), "1.0.0", {},
+                           fmt::format(R"({{"p{}":"1.0.0"}})", i + 1)));
+    }
+    constexpr std::string_view kAll = R"(,{"name":"includeDependencies","valueBoolean":true})";
+    EXPECT_EQ(outcome(install_named("p0", "1.0.0", kAll)), "422 too-costly");
+    // The last one that it may need is not offered.
+    EXPECT_EQ(outcome(install_named("p1", "1.0.0", kAll)), "422 not-supported");
+    EXPECT_FALSE(std::filesystem::exists(service().config().data + "/packages/installed"));
 }
 
 TEST_F(InstallPackage, TakesTheNewestOfWhatIsOffered) {

@@ -1,5 +1,7 @@
 // $purge: what goes and what stays, and what the receipt says.
 
+#include "core/operations/purge.h"
+
 #include "core/base/digest.h"
 #include "core/interactions/turns.h"
 #include "tests/core/operations/purge_fixture.h"
@@ -14,6 +16,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace annals::core {
 namespace {
@@ -418,6 +421,48 @@ TEST_F(LongPurgeTest, TellsInTurnsWhatStaysBecauseItIsOthersToo) {
             id);
     });
     expect_turns();
+}
+
+TEST_F(PurgeTest, RefusesMoreVersionsThanItErasesAtOnce) {
+    const storage::BodyPiece body[] = {
+        {storage::BodyPiece::Kind::text,
+         R"({"resourceType":"Observation","subject":{"reference":"Patient/p"}})"}};
+    // Observations of the patient, or their deletions, in one commit.
+    const auto write = [&](std::size_t begin, std::size_t end, bool deletion) {
+        std::vector<std::string> ids;
+        for (std::size_t i = begin; i < end; ++i) {
+            ids.push_back(fmt::format("o{}", i));
+        }
+        std::vector<storage::VersionWrite> writes(ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            writes[i].type = *find_resource_type("Observation");
+            writes[i].id = ids[i];
+            writes[i].deletion = deletion;
+            if (deletion) {
+                writes[i].method = storage::Method::deletion;
+            } else {
+                writes[i].body = body;
+            }
+        }
+        storage::Commit commit;
+        commit.writes = writes;
+        const storage::Submission submission = store().submit(commit);
+        ASSERT_EQ(submission.status, storage::Submission::Status::accepted);
+        ASSERT_TRUE(store().wait(submission.ticket));
+    };
+    const auto asked = [&] { return send("POST", "/Patient/p/$purge?dryRun=true").status; };
+    constexpr std::size_t kHalf = kPurgeVersionsMax / 2;
+    put("Patient", "p");
+    write(0, kHalf, false);
+    write(0, kHalf - 1, true);
+    EXPECT_EQ(asked(), 200);
+    write(kHalf - 1, kHalf, true);
+    EXPECT_EQ(asked(), 413);
+    // Those that refer to the patient are too many already.
+    write(kHalf, kPurgeVersionsMax, false);
+    EXPECT_EQ(asked(), 413);
+    EXPECT_EQ(send("POST", "/Patient/p/$purge").status, 413);
+    EXPECT_EQ(status("Patient/p"), 200);
 }
 
 TEST_F(PurgeTest, WaitsForNothingThatItHasReadItself) {
