@@ -161,6 +161,9 @@ class ImportJob {
             input().uploaded ? run_.path(input().name)
                              : fmt::format("{}/{}", import_folder(service_.config()), input().name);
         auto file = run_.files().open(path, storage::FileSystem::Mode::read);
+        if (!file && file.error().code == Errc::no_store) {
+            return std::move(file.error());  // no descriptors are left, which passes
+        }
         if (!file) {
             return add_error({Errc::not_found, "The file cannot be opened"}, 0);
         }

@@ -94,6 +94,16 @@ TEST_F(ImportRun, GoesOnOnceTheDiskHasRoomAgain) {
     EXPECT_EQ(send("GET", "/Patient/b").etag, 1U);
 }
 
+TEST_F(ImportRun, WaitsForADescriptorForItsFile) {
+    files_.fail_next(SimFileSystem::Call::open, Errc::no_store);
+    const auto result = run(patient_line("a"));
+    ASSERT_TRUE(result) << result.error().detail;
+    EXPECT_THAT(said_, ElementsAre("waiting for space on the disk"));
+    EXPECT_EQ(result->files.at(0).count, 1U);
+    EXPECT_EQ(errors_, "");
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+}
+
 TEST_F(ImportRun, EndsWhereTheLogTakesNothingMore) {
     for (const std::string& text : {patient_line("a"), entry_line("a")}) {
         disk_ = std::make_shared<SimFileSystem>();
