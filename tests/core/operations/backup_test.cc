@@ -1,12 +1,17 @@
 // $backup: begun, watched, made, refused.
 
+#include "core/operations/backup_run.h"
 #include "storage/file_system.h"
+#include "storage/verify.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace annals::core {
@@ -81,6 +86,40 @@ TEST_F(BackupOperationTest, IsNotBegunWhileAnotherIsBeingMade) {
     EXPECT_TRUE(done.says(R"("valueString":"first")")) << done.body;
     EXPECT_EQ(done.cache_control, "no-store");
     EXPECT_EQ(back_up("second").status, 200);
+}
+
+TEST_F(BackupOperationTest, IsEndedWithTheServerAndContinuedByTheNext) {
+    store_options_.segment_bytes = 4 << 10;
+    restart(Config());
+    for (int i = 0; i < 50; ++i) {
+        put_patient(fmt::format("p{}", i));
+    }
+    const std::string to = data() + "/backups/nightly";
+    const auto is_unfinished = [&] {
+        const auto report = storage::verify(storage::posix_file_system(), to);
+        EXPECT_TRUE(report) << report.error().detail;
+        EXPECT_TRUE(report->damages.empty());
+        return report->unfinished_backup;
+    };
+    // On a busy machine a backup may go on before it is told to end.
+    bool unfinished = false;
+    for (int i = 0; i < 20 && !unfinished; ++i) {
+        std::filesystem::remove_all(to);
+        std::unique_lock erasing(store().segment_files());  // it waits for this
+        auto run = std::make_unique<BackupRun>(service().config(), store());
+        ASSERT_TRUE(run->start("nightly"));
+        while (!std::filesystem::exists(to + "/segments")) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        std::thread stop([&run] { run.reset(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        erasing.unlock();
+        stop.join();
+        unfinished = is_unfinished();
+    }
+    EXPECT_TRUE(unfinished);
+    EXPECT_EQ(back_up("nightly").status, 200);
+    EXPECT_FALSE(is_unfinished());
 }
 
 TEST_F(BackupOperationTest, IsNotForReadOnlyServers) {
