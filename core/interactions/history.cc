@@ -169,6 +169,15 @@ class Page {
             last.edge.reset();
             links.add("previous", last);
         }
+        const bool is_before_the_beginning =
+            page.versions.empty() && parameters_.count > 0 && cursor.edge && cursor.backwards;
+        if (is_before_the_beginning && page.total > 0) {
+            links.add("first");
+            HistoryCursor beginning = cursor;
+            beginning.backwards = false;
+            beginning.edge.reset();
+            links.add("next", beginning);
+        }
         if (!page.versions.empty()) {
             const bool begins_inside =
                 cursor.backwards ? page.more : cursor.edge.has_value() || parameters_.offset > 0;

@@ -408,6 +408,11 @@ class Search {
                 links.emplace_back("previous", at(there));
             }
         }
+        if (page.matches.empty() && cursor_ && cursor_->backwards && page.ends_inside) {
+            // All that was before the edge has been erased.
+            links.emplace_back("first", first);
+            links.emplace_back("next", at(there));
+        }
         if (page.ends_inside && !page.matches.empty()) {
             there.backwards = false;
             there.edge = page.matches.back().position;

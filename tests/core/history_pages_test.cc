@@ -132,6 +132,21 @@ TEST_F(History, LeadsBackFromAPageOfWhichAllWasErased) {
     EXPECT_EQ(get(second.links.at("previous")).versions, first.versions);
 }
 
+TEST_F(History, LeadsOnFromAPageBeforeWhichAllWasErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    fill();
+    const std::string begin = "/Patient/1/_history?_count=1&_sort=_position";
+    const HistoryPage last = get(get(begin).links.at("last"));
+    ASSERT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
+    const HistoryPage before = get(last.links.at("previous"));
+    EXPECT_TRUE(before.versions.empty());
+    EXPECT_EQ(before.links.at("first"), begin);
+    EXPECT_EQ(get(before.links.at("next")).versions, last.versions);
+    EXPECT_FALSE(get(before.links.at("next")).links.contains("previous"));
+}
+
 TEST_F(History, ChainNeitherSkipsNorRepeatsWhileOthersWriteAndAcrossARestart) {
     for (int i = 0; i < 20; ++i) {
         put_patient(std::to_string(i));

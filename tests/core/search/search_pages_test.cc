@@ -91,6 +91,23 @@ TEST_F(Search, RepeatsTheTotalOfTheFirstPageWhateverIsErased) {
     }
 }
 
+TEST_F(Search, LeadsOnFromAPageBeforeWhichAllWasErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    for (const std::string_view id : {"a", "b", "c"}) {
+        put_named(id, "Chalmers");
+    }
+    const Searchset first = get("/Patient?_count=1");
+    const Searchset second = get(first.links.at("next"));
+    put_named("later", "Chalmers");
+    ASSERT_EQ(send("DELETE", "/Patient/c").status, 204);
+    const Searchset before = get(second.links.at("previous"));
+    EXPECT_EQ(before.matches, Names{});
+    EXPECT_EQ(before.links.at("first"), "/Patient?_count=1");
+    EXPECT_EQ(get(before.links.at("next")).matches, Names{"Patient/b"});
+}
+
 TEST_F(Search, RefusesCursorsOfMomentsThatNobodySearchesAt) {
     core::search::Cursor cursor;
     cursor.now = now();
