@@ -429,7 +429,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             matches_.clear();
         }
         // A single body may be large.
-        if ((++looked % kDocumentsPerLook == 0 || lane->condition.costly) && pace.is_over()) {
+        if (pace.is_over_after(++looked, lane->condition.costly ? 1 : kDocumentsPerLook)) {
             return false;
         }
     }

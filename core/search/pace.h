@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -31,15 +32,27 @@ class Pace {
     void begin_turn() {
         std::chrono::microseconds (*const other)(std::chrono::microseconds) noexcept =
             length_instead.load(std::memory_order_relaxed);
-        end_ = std::chrono::steady_clock::now() + (other == nullptr ? turn_ : other(turn_));
+        const std::chrono::microseconds length = other == nullptr ? turn_ : other(turn_);
+        shortened_ = length < turn_;
+        end_ = std::chrono::steady_clock::now() + length;
     }
 
-    /// For tests that end turns anywhere: makes a turn's length of the usual one; null: that itself.
+    /// For tests that end turns anywhere (tests/support/turn_lengths.h): makes a turn's length of the usual one; null: that
+    /// itself.
     static inline std::atomic<std::chrono::microseconds (*)(std::chrono::microseconds) noexcept>
         length_instead{nullptr};
 
     /// Checks the clock.
     bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
+
+    /// The same for the `done`th piece of work that takes less time than a look at the clock: checks it after every `pieces`th only,
+    /// unless the turn was shortened.
+    bool is_over_after(std::size_t done, std::size_t pieces) const {
+        return (done % pieces == 0 || shortened_) && is_over();
+    }
+
+    /// Whether length_instead made the turn shorter. Then whatever looks at the clock rarely does so always.
+    bool is_shortened() const noexcept { return shortened_; }
 
     /// Whether defer() can end a turn.
     bool defers() const noexcept { return unread_ != nullptr; }
@@ -56,6 +69,7 @@ class Pace {
 
   private:
     std::chrono::microseconds turn_{0};
+    bool shortened_ = false;
     std::chrono::steady_clock::time_point end_;
     std::vector<Position>* unread_ = nullptr;
 };

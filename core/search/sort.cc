@@ -355,7 +355,7 @@ bool Sorter::find_edge(const Pace& pace) {
         if (matches_[next_edge_].position() == edge_) {
             edge_index_ = static_cast<std::uint32_t>(next_edge_);
         }
-        if (++next_edge_ % kTakenAtOnce == 0 && pace.is_over()) {
+        if (pace.is_over_after(++next_edge_, kTakenAtOnce)) {
             return false;
         }
     }
@@ -377,7 +377,7 @@ bool Sorter::place(const Pace& pace, Sooner sooner) {
             page_.push_back(one);
             std::ranges::push_heap(page_, sooner);
         }
-        if (++next_placed_ % kPlacedAtOnce == 0 && pace.is_over()) {
+        if (pace.is_over_after(++next_placed_, kPlacedAtOnce)) {
             return false;
         }
     }
@@ -409,7 +409,7 @@ Result<bool> Sorter::find_contenders(const Pace& pace) {
             }
             contenders_.push_back(one);
         }
-        if (++next_judged_ % kPlacedAtOnce == 0 && pace.is_over()) {
+        if (pace.is_over_after(++next_judged_, kPlacedAtOnce)) {
             return false;
         }
     }

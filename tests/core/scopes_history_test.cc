@@ -7,6 +7,7 @@
 #include "tests/core/scopes_fixture.h"
 #include "tests/support/commits.h"
 #include "tests/support/longest_pause.h"
+#include "tests/support/turn_lengths.h"
 
 #include <fmt/format.h>
 
@@ -48,9 +49,9 @@ TEST_F(ScopesTest, OfAPatientAreForAHistoryThatIsReadInTurns) {
 
 TEST_F(ScopesTest, OfAPatientAreForNoHistoryOfWhatIsErasedMeanwhile) {
     std::set<int> statuses;
-    search::Pace::length_instead = [](std::chrono::microseconds) noexcept {
+    const test::TurnLengths short_ones([](std::chrono::microseconds) noexcept {
         return std::chrono::microseconds(1);  // a version each
-    };
+    });
     for (const char* query : {"_count=1", "_count=1&_since=2000-01-01"}) {
         for (int turns = 0; turns < 12; ++turns) {
             send_as(&everybody_);
@@ -81,7 +82,6 @@ TEST_F(ScopesTest, OfAPatientAreForNoHistoryOfWhatIsErasedMeanwhile) {
                 << query << ", erased after " << turns << " turns";
         }
     }
-    search::Pace::length_instead = nullptr;
     EXPECT_EQ(statuses, (std::set{200, 404}));
 }
 

@@ -221,8 +221,24 @@ std::vector<Condition> ServiceSimulation::pick_conditions(const std::string& typ
 
 ServiceSimulation::Read ServiceSimulation::search() {
     const std::string type = pick_type();
+    return search_for(type, '/' + type, pick_conditions(type));
+}
+
+ServiceSimulation::Read ServiceSimulation::search_compartment() {
+    const std::string patient = pick_name("Patient");
+    std::vector<Condition> conditions = pick_conditions("Observation");
+    Read read = search_for("Observation", fmt::format("/{}/Observation", patient), conditions,
+                           [patient](const ServiceModel& model, const auto& version, Position) {
+                               return model.content(version).target == patient;
+                           });
+    return read;
+}
+
+ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
+                                                      const std::string& path,
+                                                      std::vector<Condition> conditions,
+                                                      const Condition::Holds& belongs) {
     const bool patient = type == "Patient";
-    const std::vector<Condition> conditions = pick_conditions(type);
     std::vector<std::string> parameters;
     for (const Condition& condition : conditions) {
         parameters.push_back(condition.query);
@@ -254,13 +270,16 @@ ServiceSimulation::Read ServiceSimulation::search() {
         parameters.emplace_back(patient ? "_revinclude=Observation:subject"
                                         : "_include=Observation:subject");
     }
+    if (belongs) {
+        conditions.push_back({{}, belongs});
+    }
     const auto all = [this, type, conditions, keys](Position bound) {
         auto found = bound.value == 0 ? std::vector<const VersionModel::Version*>()
                                       : model_.find(type, conditions, bound);
         sort(model_, found, keys);
         return found;
     };
-    Read read{fmt::format("/{}?{}", type, fmt::join(parameters, "&")),
+    Read read{fmt::format("{}?{}", path, fmt::join(parameters, "&")),
               [this, all, count, counts, includes](Position bound) {
                   const auto found = all(bound);
                   Expected expected{
@@ -293,6 +312,26 @@ ServiceSimulation::Read ServiceSimulation::search() {
         chains_.push_back(std::move(chain));
     };
     return read;
+}
+
+ServiceSimulation::Read ServiceSimulation::read_everything() {
+    const std::string name = pick_name("Patient");
+    return {fmt::format("/{}/$everything", name), [this, name](Position bound) {
+                const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
+                if (head == nullptr || head->info.deletion) {
+                    return Expected{.status = head == nullptr ? 404 : 410};
+                }
+                Expected expected{.entries = {model_.label(*head)}, .more = false};
+                const std::vector<Condition> belong = {
+                    {{}, [&](const ServiceModel& model, const auto& version, Position) {
+                         return model.content(version).target == name;
+                     }}};
+                for (const auto* version : model_.find("Observation", belong, bound)) {
+                    expected.entries.push_back(model_.label(*version));
+                }
+                expected.total = expected.entries.size();
+                return expected;
+            }};
 }
 
 std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Version& match,

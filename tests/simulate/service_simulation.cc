@@ -1,7 +1,5 @@
 #include "tests/simulate/service_simulation.h"
 
-#include "core/search/pace.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +29,7 @@ constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
 }  // namespace
 
 ServiceSimulation::~ServiceSimulation() {
-    core::search::Pace::length_instead = nullptr;
+    turns_.reset();
     // The last store uses the clock.
     store_options_ = {};
     restart_on(std::make_shared<SimFileSystem>());
@@ -99,11 +97,11 @@ void ServiceSimulation::begin(std::uint64_t seed) {
     bodies_.clear();
     trace_.clear();
     urns_ = 0;
-    core::search::Pace::length_instead = nullptr;
+    turns_.reset();
     disk_ = std::make_shared<SimFileSystem>();
     disk_->forget_some();
     restart_on(disk_, config());
-    core::search::Pace::length_instead = length_of_turn;
+    turns_.emplace(length_of_turn);
 }
 
 std::optional<std::string> ServiceSimulation::run(std::uint64_t seed,

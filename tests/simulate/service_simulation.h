@@ -9,6 +9,7 @@
 #include "tests/simulate/service_model.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/turn_lengths.h"
 
 #include <atomic>
 #include <cstdint>
@@ -156,12 +157,20 @@ class ServiceSimulation : public ServiceFixture {
     Read read_version();
     Read read_history();
     Read search();
+    /// `belongs`: a further condition, which the path stands for.
+    Read search_for(const std::string& type, const std::string& path,
+                    std::vector<Condition> conditions, const Condition::Holds& belongs = {});
     Read search_earlier();
+    Read search_compartment();
+    Read read_everything();
     std::set<std::string> included_with(const ServiceModel::Version& match, Position bound) const;
     /// Checks the versions in an answer that is as expected otherwise.
     void check_versions(const Expected& expected, const Answer& answer,
                         const std::optional<ReceivedBundle>& bundle);
     void compare(const Read& read);
+    std::vector<ServiceModel> write_meanwhile();
+    void leave_out_erased(Expected& expected, const ServiceModel& state,
+                          const ReceivedBundle& bundle) const;
     void compare_racing(const Read& read);
     void follow_chain();
     static std::vector<ReceivedEntry> read_feed(const Answer& answer);
@@ -179,6 +188,7 @@ class ServiceSimulation : public ServiceFixture {
     std::vector<std::string> ids_;
     std::size_t filler_ = 0;  ///< of each body; large ones have pages of their own
     std::atomic<std::int64_t> clock_{0};
+    std::optional<TurnLengths> turns_;
     std::vector<Chain> chains_;
     std::map<std::uint64_t, std::string> bodies_;  ///< as first seen, by position
     std::vector<std::string> trace_;

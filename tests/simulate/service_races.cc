@@ -1,0 +1,104 @@
+// The reads of a ServiceSimulation that are answered while others write and erase.
+
+#include "tests/simulate/service_simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+namespace annals::test {
+
+namespace {
+
+/// A page of a search is made again twice if something was erased meanwhile.
+constexpr int kErasuresMax = 2;
+
+}  // namespace
+
+/// Writes while a read is answered, and returns the states that the read may have met, before and after each write.
+std::vector<ServiceModel> ServiceSimulation::write_meanwhile() {
+    std::vector<ServiceModel> states{model_};
+    int erasures = 0;
+    for (std::uint64_t i = 1 + pick(3); i > 0; --i) {
+        const std::uint64_t before = model_.erasures();
+        if (model_.hard_delete && one_in(4) && erasures < kErasuresMax) {
+            delete_history();
+        } else {
+            const Write write = pick_write();
+            if (model_.hard_delete && write.kind == Write::Kind::remove &&
+                erasures == kErasuresMax) {
+                continue;
+            }
+            const WriteRequest request = request_of(write, filler_);
+            write_done(write,
+                       exchange(request.method, request.target, request.body, request.headers));
+        }
+        erasures += model_.erasures() == before ? 0 : 1;
+        states.push_back(model_);
+    }
+    return states;
+}
+
+/// Leaves out of `expected` what the answer leaves out and is erased by now: what an erasure takes from a history that is
+/// being answered is not determined.
+void ServiceSimulation::leave_out_erased(Expected& expected, const ServiceModel& state,
+                                         const ReceivedBundle& bundle) const {
+    std::erase_if(expected.entries, [&](const std::string& label) {
+        const auto* version = state.labelled(label);
+        return version != nullptr && model_.at(version->info.position.value).erased &&
+               std::ranges::none_of(bundle.entries,
+                                    [&](const auto& entry) { return entry.label() == label; });
+    });
+    expected.total = bundle.total;
+    expected.more.reset();
+}
+
+void ServiceSimulation::compare_racing(const Read& read) {
+    const std::uint64_t before = model_.last();
+    const std::uint64_t erasures = model_.erasures();
+    const std::size_t at = trace_.size();
+    trace_.push_back("GET " + read.target + " (meanwhile:)");
+    std::future<Answer> reading =
+        std::async(std::launch::async, [&] { return send("GET", read.target); });
+    std::vector<ServiceModel> states = write_meanwhile();
+    const Answer answer = reading.get();
+    trace_[at] += fmt::format(" -> {}", answer.status);
+    const auto bundle = read_bundle(answer.body, kBaseUrl);
+    const bool erased = model_.erasures() != erasures;
+    std::string differs;
+    std::vector<Position> fitting;
+    if (!erased) {
+        states.erase(states.begin(), states.end() - 1);  // which includes the others
+    }
+    for (ServiceModel& state : states) {
+        const ServiceModel now = model_;
+        for (Position bound{before}; bound.value <= state.last(); ++bound.value) {
+            model_ = state;
+            Expected expected = read.expected(bound);
+            model_ = now;
+            if (erased && bundle && bundle->type == "history") {
+                leave_out_erased(expected, state, *bundle);
+            }
+            const std::string found = difference(expected, answer, bundle);
+            if (!found.empty()) {
+                differs += fmt::format("\n  at {} of {}: {}", bound.value, state.last(), found);
+                continue;
+            }
+            if (fitting.empty()) {
+                model_ = state;
+                check_versions(expected, answer, bundle);
+                model_ = now;
+            }
+            fitting.push_back(bound);
+        }
+    }
+    if (fitting.empty()) {
+        fail("no state between fits:" + differs);
+    }
+    if (bundle && read.then && fitting.size() == 1 && !erased) {
+        read.then(fitting.front(), *bundle);
+    }
+}
+
+}  // namespace annals::test
