@@ -33,8 +33,6 @@ using Share = PatientVersions::Share;
 /// How many versions of one resource are looked up at a time.
 constexpr std::size_t kVersionsLookedUp = 1000;
 
-constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
-
 struct PurgeAsked {
     bool dry_run = false;
     bool include_shared = false;
@@ -343,9 +341,7 @@ class Purge {
     }
 
     /// In turns, but without a time limit: what was done must be reported.
-    asio::awaitable<Response> receipt(Instant when) const {
-        search::Pace pace(kReceiptTurn);
-        pace.begin_turn();
+    asio::awaitable<Response> receipt(Instant when) {
         const Position position = found_.through();
         ParametersWriter out;
         out.add_flag("dryRun", asked_.dry_run);
@@ -357,7 +353,7 @@ class Purge {
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
         Response response;
         for (const DoomedVersions& one : doomed_) {
-            const ParametersWriter parts = co_await told(one, pace);
+            const ParametersWriter parts = co_await told(one);
             out.add_parts("resource", parts);
             if (!asked_.dry_run && service_.config().audited()) {
                 response.entries.push_back({HttpMethod::delete_, response.status,
@@ -381,7 +377,7 @@ class Purge {
     }
 
     /// Lifetime: of the arguments, until it returns.
-    asio::awaitable<ParametersWriter> told(const DoomedVersions& one, search::Pace& pace) const {
+    asio::awaitable<ParametersWriter> told(const DoomedVersions& one) {
         ParametersWriter parts;
         parts.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
         parts.add_flag("whole", one.whole);
@@ -397,9 +393,8 @@ class Purge {
                 version.add_text("sha256", "valueString", hashes_.at(info.position.value));
             }
             parts.add_parts("version", version);
-            if (pace.is_over()) {
-                co_await request_.loop->yield();
-                pace.begin_turn();
+            if (turns_.pace().is_over()) {
+                co_await turns_.give_way();
             }
         }
         co_return parts;
