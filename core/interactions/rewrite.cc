@@ -16,7 +16,7 @@ namespace {
 
 /// How often a rewrite waits for other writers of its resource before it answers 503. A wait costs only an index
 /// look-up, so that many clients may rewrite one resource at a time, in the order of their arrival.
-constexpr int kTurnsMax = 1 << 14;
+constexpr int kWaitsMax = 1 << 14;
 
 /// How often it is applied in vain: only another loop, or a write that is not a rewrite, can be faster.
 constexpr int kAppliedMax = 1 << 10;
@@ -108,7 +108,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
     Unfinished unfinished;
     int applied_in_vain = 0;
     int checks = 0;
-    for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
+    for (int tries = 0; tries < kWaitsMax && applied_in_vain < kAppliedMax; ++tries) {
         Base base;
         if (rewrite.criteria != nullptr) {
             base = co_await find_by_criteria(service, request, *rewrite.criteria);
