@@ -8,6 +8,9 @@ void RecentWrites::add(TypeId type, Ticket ticket, std::uint64_t identity,
                        const SearchEntries* entries) {
     if (chunks_.empty() || chunks_.back().writes.size() >= kChunkWrites ||
         chunks_.back().values.size() >= kChunkValues) {
+        // As much as the one before took, so that nothing is copied as it grows.
+        spare_.writes.reserve(kChunkWrites);
+        spare_.values.reserve(chunks_.empty() ? 0 : chunks_.back().values.size());
         chunks_.push_back(std::move(spare_));
         spare_ = {};
         chunks_.back().first = next_;
