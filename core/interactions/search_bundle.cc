@@ -17,7 +17,9 @@ constexpr std::size_t kUsualEntryBytes = 256;
 class SearchEntries final : public EntrySource {
   public:
     SearchEntries(const Service& service, std::string_view base_url, SearchBundleContent content)
-        : service_(service), base_url_(escaped_base(base_url)), content_(std::move(content)) {
+        : service_(service),
+          opening_(fmt::format(R"({{"fullUrl":"{}/)", escaped_base(base_url))),
+          content_(std::move(content)) {
         text_.reserve(kUsualEntryBytes);
     }
 
@@ -79,8 +81,8 @@ class SearchEntries final : public EntrySource {
                            before);
             return true;
         }
-        text_.assign(before).append(R"({"fullUrl":")").append(base_url_).append("/");
-        text_.append(type).append("/").append(stored->id).append(R"(","resource":)");
+        text_.assign(before).append(opening_).append(type).append("/").append(stored->id);
+        text_.append(R"(","resource":)");
         body.append(text_);
         body.append_view(stored->body, stored->pin);
         body.append(end);
@@ -88,8 +90,8 @@ class SearchEntries final : public EntrySource {
     }
 
     const Service& service_;
-    std::string base_url_;  // escaped
-    std::string text_;      // of the current entry
+    std::string opening_;  // of an entry, before its type
+    std::string text_;     // of the current entry
     SearchBundleContent content_;
 };
 
