@@ -6,6 +6,7 @@
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/bulk/stop_grace.h"
 #include "core/definitions.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/jobs/job_folder.h"
@@ -41,8 +42,11 @@ constexpr std::size_t kDeletionsPerBundle = 100;
 class ExportJob {
   public:
     ExportJob(const Service& service, JobRun& run)
-        : service_(service), store_(service.store()), run_(run) {
-        files_.emplace(run, service.config().export_max_file);
+        : service_(service),
+          store_(service.store()),
+          run_(run),
+          stop_grace_(run, service.config()) {
+        files_.emplace(run, stop_grace_, service.config().export_max_file);
     }
 
     Result<JobResult> work() {
@@ -103,7 +107,7 @@ class ExportJob {
         pass_ = 0;
         after_ = {};
         resources_ = 0;
-        files_.emplace(run_, service_.config().export_max_file);
+        files_.emplace(run_, stop_grace_, service_.config().export_max_file);
         series_.fill(nullptr);
         return checkpoint();
     }
@@ -122,8 +126,9 @@ class ExportJob {
     // Between two steps: stops if that is requested, and saves a checkpoint if one is due.
     Result<void> step(std::uint64_t share_done, std::uint64_t share_of) {
         if (run_.stopping()) {
-            static_cast<void>(
-                checkpoint());  // else everything since the last checkpoint would be written again
+            // Else everything since the last checkpoint would be written again, as it is where this takes too long: a file for
+            // each type has to be synced.
+            static_cast<void>(checkpoint());
             return job_stopped();
         }
         if (files_->bytes() - bytes_at_checkpoint_ >= kBytesPerCheckpoint ||
@@ -453,6 +458,7 @@ class ExportJob {
     JobRun& run_;
     ExportTask task_;
     Subset subset_;
+    StopGrace stop_grace_;
     std::optional<NdjsonFiles> files_;
     std::shared_ptr<const search::ParameterSet> parameters_;
     std::optional<search::Snapshot> snapshot_;

@@ -7,6 +7,7 @@
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/bulk/stop_grace.h"
 #include "core/bulk/taken_lines.h"
 #include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
@@ -42,10 +43,6 @@ constexpr std::size_t kHistoryBytesMax = 8 << 20;
 constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kImportPause{200};
 
-/// How long the import goes on when it is to stop, at most, so that it saves its progress behind a window of lines or a group of
-/// history entries; no more than a fifth of shutdown_timeout.
-constexpr std::chrono::milliseconds kStopGraceMax{2000};
-
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
 /// The beginning of a gzip file, which is refused: it has no line offsets from which a restart could continue.
@@ -57,9 +54,9 @@ class ImportJob {
         : service_(service),
           store_(service.store()),
           run_(run),
-          files_(run, kErrorFileBytesMax),
+          stop_grace_(run, service.config()),
+          files_(run, stop_grace_, kErrorFileBytesMax),
           loop_(store_),
-          stop_grace_(std::min(kStopGraceMax, service.config().shutdown_timeout / 5)),
           taken_(store_) {
         request_.base_url = run.order().base_url;
         request_.request_id = run.id();
@@ -199,7 +196,7 @@ class ImportJob {
             offset_ = reader.offset();
             // Validating a line may take most of a second, and a file may end before its first window does.
             if (++lines < kLinesPerWindow && offset_ - window_begin < kBytesPerWindow &&
-                !is_overdue()) {
+                !stop_grace_.is_over()) {
                 continue;
             }
             lines = 0;
@@ -331,7 +328,7 @@ class ImportJob {
         for (;;) {
             const Result<Response> response =
                 loop_.run("import", request_, apply_history(service_, request_, bundle),
-                          [this] { return is_overdue(); });
+                          [this] { return stop_grace_.is_over(); });
             if (response && response->status == 200) {
                 return judge_history(response->body.str());
             }
@@ -390,14 +387,6 @@ class ImportJob {
         return submission_error(Status::no_space);
     }
 
-    /// Whether it was to stop stop_grace_ ago.
-    bool is_overdue() {
-        if (!stop_end_ && run_.stopping()) {
-            stop_end_ = std::chrono::steady_clock::now() + stop_grace_;
-        }
-        return stop_end_ && std::chrono::steady_clock::now() >= *stop_end_;
-    }
-
     Result<void> pause() {
         std::this_thread::sleep_for(kImportPause);
         return run_.stopping() ? Result<void>(job_stopped()) : Result<void>();
@@ -427,12 +416,11 @@ class ImportJob {
     const Service& service_;
     storage::Store& store_;
     JobRun& run_;
+    StopGrace stop_grace_;
     NdjsonFiles files_;
     ImportTask task_;
     Request request_;
     OwnLoop loop_;
-    std::chrono::milliseconds stop_grace_;
-    std::optional<std::chrono::steady_clock::time_point> stop_end_;
     Instant begun_;
 
     std::size_t input_ = 0;

@@ -120,6 +120,9 @@ Result<std::string> NdjsonFiles::checkpoint() {
             }
             continue;
         }
+        if (grace_.is_over()) {
+            return job_stopped();
+        }
         ANNALS_TRY_VOID(flush(*one));
         if (one->unsynced) {
             ANNALS_TRY_VOID(one->file->sync());
@@ -164,6 +167,9 @@ Result<void> NdjsonFiles::restore(json::Value checkpoint) {
 
 Result<std::vector<JobFile>> NdjsonFiles::finish() {
     for (const auto& one : series_) {
+        if (grace_.is_over()) {
+            return job_stopped();
+        }
         ANNALS_TRY_VOID(close(*one));
     }
     ANNALS_TRY_VOID(run_.files().sync_directory(run_.folder()));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/bulk/stop_grace.h"
 #include "core/jobs/job.h"
 #include "storage/file_system.h"
 
@@ -24,8 +25,9 @@ bool is_ndjson(std::string_view name) noexcept;
 class NdjsonFiles {
   public:
     /// Writes to files in the job's folder; begins a new one if a line would make the current one larger than `bytes_max`.
-    /// Lifetime: `run` outlives it.
-    NdjsonFiles(const JobRun& run, std::uint64_t bytes_max) : run_(run), bytes_max_(bytes_max) {}
+    /// Lifetime: `run` and `grace` outlive it.
+    NdjsonFiles(const JobRun& run, StopGrace& grace, std::uint64_t bytes_max)
+        : run_(run), grace_(grace), bytes_max_(bytes_max) {}
 
     /// The consecutive files of one part of the manifest (such as "output") and one type.
     struct Series {
@@ -46,13 +48,14 @@ class NdjsonFiles {
     /// Appends a line and a line feed. Errors: no_store, io.
     Result<void> add(Series& series, std::string_view line);
 
-    /// Makes everything added so far durable. Returns what restore() needs to continue from here. Errors: no_store, io.
+    /// Makes everything added so far durable. Returns what restore() needs to continue from here. Errors: no_store, io;
+    /// job_stopped() once the grace is over.
     Result<std::string> checkpoint();
 
     /// Continues from a checkpoint; what was written after it is cut off. Errors: io; corrupt (no valid checkpoint).
     Result<void> restore(json::Value checkpoint);
 
-    /// Closes all files and returns them, ascending by type; none is empty. Errors: no_store, io.
+    /// Closes all files and returns them, ascending by type; none is empty. Errors: those of checkpoint().
     Result<std::vector<JobFile>> finish();
 
     std::uint64_t bytes() const noexcept { return bytes_; }
@@ -65,6 +68,7 @@ class NdjsonFiles {
     Result<void> close(Series& series);
 
     const JobRun& run_;
+    StopGrace& grace_;
     std::uint64_t bytes_max_;
     std::vector<std::unique_ptr<Series>> series_;
     std::vector<JobFile> done_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -124,6 +125,22 @@ TEST_F(ExportJobTest, GoesOnWhereItStoodAmongWhatIsLinked) {
             EXPECT_EQ(files.content("j/" + file.name), once.content("j/" + file.name));
         }
     }
+}
+
+TEST_F(ExportJobTest, SavesNothingMoreOnceItsTimeToStopIsOver) {
+    Config config;
+    config.shutdown_timeout = std::chrono::milliseconds(1);  // a fifth of which is nothing
+    restart(config);
+    fill(3000);
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    std::string saved;
+    ASSERT_FALSE(run_for(ExportTask(), saved, 1, files));
+    EXPECT_THAT(saved, testing::HasSubstr(R"("after":0,)"));
+    const auto result = run_for(ExportTask(), saved, 1'000'000, files);
+    ASSERT_TRUE(result) << result.error().detail;
+    ASSERT_EQ(result->files.size(), 1U);
+    EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 3000U);
 }
 
 TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
