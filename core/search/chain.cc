@@ -98,7 +98,7 @@ Plan inner_link(const Asked& asked, Targets targets) {
             // Part 0 is for the candidates.
             return judge(static_cast<std::size_t>(at - targets.begin()) + 1, inner, around,
                          [&](storage::SearchEntries& entries) {
-                             extractor.extract(*target, inner, entries, &around);
+                             entries = around.entries(*target, inner, extractor);
                          });
         };
         for (const json::Value contained : container.contained().elements()) {

@@ -1,6 +1,7 @@
 #include "core/search/container.h"
 
 #include "core/base/text_map.h"
+#include "core/search/extract.h"
 
 #include <algorithm>
 #include <tuple>
@@ -58,6 +59,22 @@ std::optional<TypeId> Container::type_of(std::string_view id) {
     const auto found =
         std::ranges::find_if(same_hash, [&](const Contained& one) { return one.id.equals(id); });
     return found == same_hash.end() ? std::nullopt : found->type;
+}
+
+const storage::SearchEntries& Container::entries(TypeId type, json::Value contained,
+                                                 Extractor& extractor) {
+    const std::pair<const Extractor*, std::uint32_t> key(&extractor, contained.index());
+    if (const auto known = entries_.find(key); known != entries_.end()) {
+        return known->second;
+    }
+    storage::SearchEntries made;
+    extractor.extract(type, contained, made, this);
+    if (entries_bytes_ + made.bytes() > kContainedEntriesBytes) {
+        entries_.clear();
+        entries_bytes_ = 0;
+    }
+    entries_bytes_ += made.bytes();
+    return entries_.emplace(key, std::move(made)).first->second;
 }
 
 }  // namespace annals::core::search

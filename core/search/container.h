@@ -9,6 +9,7 @@
 #include "codec/json/document.h"
 #include "core/base/resource_types.h"
 #include "core/search/expression_budget.h"
+#include "storage/search_entries.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +21,13 @@
 
 namespace annals::core::search {
 
+class Extractor;
 struct Plan;
 
 /// How many contained resources can be referred to in one body, and how many its chains examine, in total.
 inline constexpr std::size_t kContainedLooksMax = 1'000'000;
+/// The entries of contained resources, in bytes, that a Container keeps.
+inline constexpr std::size_t kContainedEntriesBytes = 64 << 20;
 /// The room for contained resources that a Container keeps for the next resource.
 inline constexpr std::size_t kContainedKept = 4096;
 
@@ -40,6 +44,8 @@ class Container {
         known_ = false;
         looks_ = 0;
         verdicts_.clear();
+        entries_.clear();
+        entries_bytes_ = 0;
         budget_ = {};
         if (contained_.capacity() > kContainedKept) {
             contained_ = std::vector<Contained>();
@@ -74,6 +80,10 @@ class Container {
         verdicts_.emplace(std::pair(&link, contained.index()), matches);
     }
 
+    /// The entries that `extractor` finds in `contained`, of `type`: many criteria may ask for them. Lifetime: of the extractor,
+    /// that of this; of the entries, until others are asked for.
+    const storage::SearchEntries& entries(TypeId type, json::Value contained, Extractor& extractor);
+
     /// Of all expressions evaluated on the body, those on contained resources included.
     ExpressionBudget& budget() noexcept { return budget_; }
 
@@ -93,6 +103,8 @@ class Container {
     std::vector<Contained> contained_;  ///< those with an id, by id_hash, then in their order
     std::size_t looks_ = 0;
     std::map<std::pair<const Plan*, std::uint32_t>, bool> verdicts_;
+    std::map<std::pair<const Extractor*, std::uint32_t>, storage::SearchEntries> entries_;
+    std::size_t entries_bytes_ = 0;
     ExpressionBudget budget_;
 };
 

@@ -15,8 +15,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::test {
@@ -28,16 +30,22 @@ using core::search::Plan;
 
 class SearchTurns : public Search {
   protected:
-    // An Observation that refers to a contained Organization with very many names.
+    // An Observation and a DiagnosticReport with another, which refer to a contained Organization with very many names.
     void put_large() {
         std::string names = R"("alias 0")";
         for (int i = 1; i < 20'000; ++i) {
             names += fmt::format(R"(,"alias {}")", i);
         }
+        const std::string contained =
+            R"("contained":[{"resourceType":"Organization","id":"org","alias":[)" + names + "]}";
+        const std::string observation =
+            R"("status":"final","code":{"text":"c"},"performer":[{"reference":"#org"}])";
         put("Observation", "o",
-            R"("status":"final","code":{"text":"c"},"performer":[{"reference":"#org"}],"contained":[)"
-            R"({"resourceType":"Organization","id":"org","alias":[)" +
-                names + "]}]");
+            observation + R"(,"subject":{"reference":"#p"},)" + contained +
+                R"(,{"resourceType":"Patient","id":"p","active":true,"managingOrganization":{"reference":"#org"}}])");
+        put("DiagnosticReport", "d",
+            R"("status":"final","code":{"text":"c"},"result":[{"reference":"#o"}],)" + contained +
+                R"(,{"resourceType":"Observation","id":"o",)" + observation + "}]");
     }
 
     Watched watch(std::string_view path, const std::string& query) {
@@ -155,6 +163,34 @@ TEST_F(SearchTurns, EndBetweenCriteriaThatFollowChainsIntoWhatIsContained) {
     EXPECT_EQ(watched.response->status, 200);
     EXPECT_NE(watched.response->body.str().find(R"("total":1)"), std::string::npos);
     expect_turns_of(core::kTurn, watched);
+}
+
+// What a resource contains is extracted once for all criteria that can't be told apart.
+TEST_F(SearchTurns, LookOnceAtWhatIsContainedHoweverManyCriteriaLeadToIt) {
+    put_large();
+    const auto time = [&](int criteria) {
+        std::string filter;
+        std::string query = "_contained=true";
+        for (int i = 0; i < criteria; ++i) {
+            filter += fmt::format("{}organization.name sw \"alias {}\"", i == 0 ? "" : " and ", i);
+            query += fmt::format("&performer:Organization.name=alias%20{}", i);
+        }
+        std::string encoded;
+        for (const char c : fmt::format("subject:Patient[{}].active eq true", filter)) {
+            encoded += c == ' ' ? "%20" : std::string(1, c);
+        }
+        const std::clock_t begin = std::clock();
+        EXPECT_EQ(get("/Observation?_filter=" + encoded).matches, Names{"Observation/o"});
+        const std::clock_t middle = std::clock();
+        EXPECT_EQ(get("/Observation?" + query).matches, Names{"DiagnosticReport/d"});
+        const std::clock_t end = std::clock();
+        return std::pair(middle - begin, end - middle);
+    };
+    time(1);
+    const auto usual = time(1);
+    const auto many = time(40);
+    EXPECT_LT(many.first, 10 * usual.first);
+    EXPECT_LT(many.second, 10 * usual.second);
 }
 
 }  // namespace
