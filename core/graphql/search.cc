@@ -101,9 +101,9 @@ Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     return {};
 }
 
-Result<void> Searcher::read_query(Asked& asked, bool counted, std::vector<Position>* unread) const {
+Result<void> Searcher::read_query(Asked& asked, bool counted, QueryNeeds& needs) const {
     const search::SnapshotResources stored(*asked.snapshot, service_.definitions().carried(),
-                                           unread);
+                                           needs.unread(), needs.put_off());
     const search::QueryContext context{.stored = stored,
                                        .view = view_,
                                        .parameters = parameters_,
@@ -125,8 +125,8 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
                                                    bool counted) {
     Result<void> read = require_search(service_, request_, asked.type, Extent::part);
     if (read) {
-        read = co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
-            return read_query(asked, counted, unread);
+        read = co_await prepare_and_look(service_, *request_.loop, [&](QueryNeeds& needs) {
+            return read_query(asked, counted, needs);
         });
     }
     // A cursor of another snapshot only works as long as the index still has that.

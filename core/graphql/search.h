@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/graphql/call.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/search_page.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
@@ -56,7 +57,7 @@ class Searcher {
     std::uint32_t digest(const Asked& asked) const;
     std::string cursor_text(const Asked& asked, const search::Cursor& cursor,
                             std::uint64_t offset) const;
-    Result<void> read_query(Asked& asked, bool counted, std::vector<Position>* unread) const;
+    Result<void> read_query(Asked& asked, bool counted, QueryNeeds& needs) const;
     asio::awaitable<Result<SearchPage>> find(Asked& asked, std::uint64_t count, bool counted);
     void add_cursors(const Asked& asked, const SearchPage& found, FoundPage& page) const;
     asio::awaitable<Result<void>> keep_passing(const SearchCall& call, FoundPage& page);

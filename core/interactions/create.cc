@@ -5,6 +5,7 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 
@@ -52,9 +53,9 @@ bool may_have_conditions(const Request& request) noexcept {
 }
 
 /// The criteria of If-None-Exist; none without it. Errors: invalid (also a malformed If-Match or If-None-Match,
-/// although these don't apply to a resource that doesn't exist yet). `unread`: as for parse_criteria().
+/// although these don't apply to a resource that doesn't exist yet).
 Result<std::optional<Criteria>> read_conditions(const Service& service, const Request& request,
-                                                TypeId type, std::vector<Position>* unread) {
+                                                TypeId type, QueryNeeds& needs) {
     constexpr std::string_view kIfNoneExist = "If-None-Exist";
     std::optional<Criteria> criteria;
     ANNALS_TRY_VOID(read_preconditions(request));
@@ -65,8 +66,8 @@ Result<std::optional<Criteria>> read_conditions(const Service& service, const Re
         if (criteria) {
             return Error{Errc::invalid, "If-None-Exist is given more than once"};
         }
-        ANNALS_TRY(criteria,
-                   parse_if_none_exist(service, request, type, trimmed(header.value), unread));
+        ANNALS_TRY(criteria, parse_if_none_exist(service, request, type, trimmed(header.value),
+                                                 needs.unread(), {}, needs.put_off()));
     }
     return criteria;
 }
@@ -77,8 +78,8 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target) {
     Result<std::optional<Criteria>> conditions = std::optional<Criteria>();
     if (may_have_conditions(request)) {
-        conditions = co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-            return read_conditions(service, request, target.type, unread);
+        conditions = co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
+            return read_conditions(service, request, target.type, needs);
         });
     }
     if (!conditions) {

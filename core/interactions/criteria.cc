@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/interactions/binary.h"
+#include "core/interactions/query_needs.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -132,14 +133,15 @@ class Finding {
 
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread,
-                                const search::Links& links) {
+                                const search::Links& links, search::PutOff* put_off) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
     const ScopedView view(service, request, kMaySearch, "search");
     criteria.parameters = view.parameters();
     Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread);
+    const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread,
+                                           put_off);
     search::QueryContext context{.stored = stored,
                                  .view = view,
                                  .parameters = criteria.parameters,
@@ -160,18 +162,18 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
 
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query) {
-    co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-        return parse_criteria(service, request, type, query, unread);
+    co_return co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
+        return parse_criteria(service, request, type, query, needs.unread(), {}, needs.put_off());
     });
 }
 
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
                                      std::string_view text, std::vector<Position>* unread,
-                                     const search::Links& links) {
+                                     const search::Links& links, search::PutOff* put_off) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(service, request, type, text, unread, links);
+        return parse_criteria(service, request, type, text, unread, links, put_off);
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -185,7 +187,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
                      fmt::format("the criteria are for the type '{}', the request for {}", name,
                                  resource_type_name(type))};
     }
-    return parse_criteria(service, request, type, text.substr(mark + 1), unread, links);
+    return parse_criteria(service, request, type, text.substr(mark + 1), unread, links, put_off);
 }
 
 Result<void> check_no_criteria(const Request& request, const Target& target) {

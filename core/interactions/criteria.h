@@ -12,6 +12,7 @@
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
 #include "core/search/query.h"
+#include "core/search/stored.h"
 #include "core/service.h"
 #include "storage/types.h"
 #include "storage/write_watch.h"
@@ -41,15 +42,15 @@ struct Criteria {
 /// chains lead to.
 ///
 /// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
-/// is meaningless. Null: waits for the device.
+/// is meaningless. Null: waits for the device. `put_off`: as for search::SnapshotResources.
 /// `links`: as in search::QueryContext.
 /// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
 /// (named); too_costly; those of require_search().
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread,
-                                const search::Links& links = {});
+                                const search::Links& links = {}, search::PutOff* put_off = nullptr);
 
-/// The same, fetching first what the query names. Lifetime: all arguments outlive the await.
+/// The same, providing first what the query names. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query);
 
@@ -58,7 +59,8 @@ asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Re
 /// one.
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
                                      std::string_view text, std::vector<Position>* unread,
-                                     const search::Links& links = {});
+                                     const search::Links& links = {},
+                                     search::PutOff* put_off = nullptr);
 
 /// Refuses criteria on a create, or on a write to a resource that is named in the URL: the sender expects something else than
 /// would be written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the

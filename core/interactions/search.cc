@@ -4,6 +4,7 @@
 #include "core/definitions.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/search_contained.h"
 #include "core/interactions/search_includes.h"
@@ -57,22 +58,11 @@ class Search {
     bool is_of_now() const noexcept { return !cursor_ && !as_of_ && !request_.seen_at; }
 
     asio::awaitable<Response> answer() {
-        Result<void> read = read_request();
-        while (!unread_.empty() || !put_off_.work.empty()) {
-            if (unread_.empty()) {
-                Result<void> done = co_await take_apart_elsewhere();
-                if (!done) {
-                    co_return std::move(done.error());
-                }
-            } else {
-                co_await request_.loop->fetched(std::exchange(unread_, {}));
-                put_off_ = {};
-                ++times_read_;
-            }
-            cursor_.reset();
-            read = read_request();
-        }
-        held_.clear();
+        Result<void> read =
+            co_await prepare_and_look(service_, *request_.loop, [this](QueryNeeds& needs) {
+                cursor_.reset();
+                return read_request(needs);
+            });
         if (!read) {
             co_return std::move(read.error());
         }
@@ -120,30 +110,6 @@ class Search {
     }
 
   private:
-    using Held = std::vector<std::shared_ptr<const void>>;
-
-    // Processes large value sets and code systems on another thread. Whatever is left afterwards, even for lack of a
-    // thread, is done on this one. Errors: overloaded: nobody waits for the result any more.
-    asio::awaitable<Result<void>> take_apart_elsewhere() {
-        puts_off_ = false;
-        auto made = co_await service_.definitions().worker().make<Held>(
-            *request_.loop, [work = std::exchange(put_off_, {}).work, &service = service_,
-                             at = snapshot_->position()] {
-                search::Snapshot snapshot(service.store(), at);
-                const search::SnapshotResources stored(snapshot, service.definitions().carried());
-                Held held;
-                for (const auto& one : work) {
-                    held.push_back(one(stored));
-                }
-                return held;
-            });
-        if (!made && request_.loop->given_up()) {
-            co_return std::move(made.error());
-        }
-        held_ = made ? *std::move(made) : Held();
-        co_return Result<void>();
-    }
-
     // Adds the resources included with the page's matches to the content.
     asio::awaitable<Result<void>> include(const std::vector<storage::VersionInfo>& matches,
                                           SearchBundleContent& content) {
@@ -174,7 +140,7 @@ class Search {
         co_return Result<void>();
     }
 
-    Result<void> read_request() {
+    Result<void> read_request(QueryNeeds& needs) {
         ANNALS_TRY(std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
         ANNALS_TRY_VOID(take_snapshot(pairs));
         const auto is_as_of = [](const QueryPair& pair) { return pair.first == "_asOf"; };
@@ -183,8 +149,7 @@ class Search {
         std::erase_if(pairs, is_as_of);
         ANNALS_TRY(std::vector<TypeId> types, searched_types(target_));
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
-                                               times_read_ < kTimesLookedMax ? &unread_ : nullptr,
-                                               puts_off_ ? &put_off_ : nullptr);
+                                               needs.unread(), needs.put_off());
         search::QueryContext context{.stored = stored,
                                      .view = view_,
                                      .parameters = parameters_,
@@ -441,11 +406,6 @@ class Search {
     ScopedView view_;
     std::shared_ptr<const search::ParameterSet> parameters_;
     Turns turns_;
-    std::vector<Position> unread_;  // resources named by the request, only on the device
-    int times_read_ = 0;
-    search::PutOff put_off_;  // on resources named by the request that take long
-    Held held_;               // what was made of them, so that reading the request finds it
-    bool puts_off_ = true;
     std::optional<Cursor> cursor_;
     std::optional<Position> as_of_;
     Instant now_;

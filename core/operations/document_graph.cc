@@ -7,6 +7,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/references.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/turns.h"
@@ -319,9 +320,9 @@ class Follower {
         }
         const SplitView seen(*target.type, view_, searched_);
         const Result<search::Query> query =
-            co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
+            co_await prepare_and_look(service_, *request_.loop, [&](QueryNeeds& needs) {
                 const search::SnapshotResources stored(snapshot_, service_.definitions().carried(),
-                                                       unread);
+                                                       needs.unread(), needs.put_off());
                 const search::QueryContext context{.stored = stored,
                                                    .view = seen,
                                                    .parameters = searched_.parameters(),

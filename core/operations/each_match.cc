@@ -1,6 +1,7 @@
 #include "core/operations/each_match.h"
 
 #include "core/definitions.h"
+#include "core/interactions/query_needs.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/snapshot_resources.h"
@@ -33,9 +34,9 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
     const ScopedView view(service, request, kMaySearch);
     const auto parameters = view.parameters();
     const Result<search::Query> query =
-        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+        co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
             const search::SnapshotResources stored(snapshot, service.definitions().carried(),
-                                                   unread);
+                                                   needs.unread(), needs.put_off());
             const search::QueryContext context{.stored = stored,
                                                .view = view,
                                                .parameters = parameters,

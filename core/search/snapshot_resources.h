@@ -21,7 +21,11 @@ class SnapshotResources final : public StoredResources {
     explicit SnapshotResources(Snapshot& snapshot,
                                const terminology::Source& others = terminology::r4_definitions(),
                                std::vector<Position>* unread = nullptr, PutOff* put_off = nullptr)
-        : snapshot_(snapshot), others_(others), unread_(unread), put_off_(put_off) {}
+        : snapshot_(snapshot), others_(others), unread_(unread), put_off_(put_off) {
+        if (put_off_ != nullptr) {
+            put_off_->at = snapshot.position();
+        }
+    }
 
     std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
 

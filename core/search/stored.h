@@ -6,6 +6,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/base/ids.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
 #include "core/terminology/r4.h"
@@ -28,6 +29,7 @@ class StoredResources;
 struct PutOff {
     using Work = std::function<std::shared_ptr<const void>(const StoredResources&)>;
 
+    Position at;         ///< of the query's snapshot
     bool large = false;  ///< a resource that takes long to parse was needed and was an error
     std::vector<Work> work;
 };

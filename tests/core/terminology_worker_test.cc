@@ -290,6 +290,89 @@ TEST_F(TerminologyWorker, TakesWhatSearchesNameApartWhileOthersAreAnswered) {
     }
 }
 
+TEST_F(TerminologyWorker, TakesWhatQueriesNameApartWhereverTheyCome) {
+    ASSERT_EQ(send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p"})").status, 201);
+    const std::string observation =
+        R"({"resourceType":"Observation","status":"final","subject":{"reference":"Patient/p"},)"
+        R"("code":{"coding":[{"system":"http://s/s","code":"a"}]}})";
+    ASSERT_EQ(send("POST", "/Observation", observation).status, 201);
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+
+    struct Case {
+        std::string_view method;
+        std::string_view target;
+        std::string_view if_none_exist;
+        int status;
+    };
+
+    int number = 0;
+    for (const Case& one : {Case{"GET", "/Patient?_has:Observation:patient:code:in={}", "", 200},
+                            Case{"GET", "/Observation?has-member:Observation.code:in={}", "", 200},
+                            Case{"GET", "/Observation?_filter=code%20in%20%22{}%22", "", 200},
+                            Case{"POST", "/Observation", "code:in={}", 200},
+                            Case{"PUT", "/Observation?code:in={}", "", 200},
+                            Case{"DELETE", "/Observation?code:in={}", "", 204}}) {
+        // Another one each time: what was taken apart once is kept.
+        const std::string url = fmt::format("http://s/v{}", ++number);
+        ASSERT_EQ(send("PUT", fmt::format("/ValueSet/v{}", number),
+                       fmt::format(R"({{"resourceType":"ValueSet","id":"v{}","url":"{}",)"
+                                   R"("status":"active","description":"{}",)"
+                                   R"("compose":{{"include":[{{"system":"http://s/s",)"
+                                   R"("concept":[{{"code":"a"}}]}}]}}}})",
+                                   number, url, long_text))
+                      .status,
+                  201);
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto answer = std::async(std::launch::async, [&] {
+            Headers headers{{"Content-Type", "application/fhir+json"}};
+            if (!one.if_none_exist.empty()) {
+                headers.push_back(
+                    {"If-None-Exist", fmt::format(fmt::runtime(one.if_none_exist), url)});
+            }
+            return send(one.method, fmt::format(fmt::runtime(one.target), url),
+                        one.method == "GET" || one.method == "DELETE" ? "" : observation, headers);
+        });
+        EXPECT_TRUE(waits_for_worker()) << one.method << " " << one.target;
+        EXPECT_EQ(send("GET", "/Patient/p").status, 200) << "others are answered";
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        EXPECT_EQ(answer.get().status, one.status) << one.method << " " << one.target;
+    }
+}
+
+TEST_F(TerminologyWorker, FreesWhatTookLongToMake) {
+    std::promise<std::thread::id> freed;
+    const auto held = [&] {
+        return std::vector<std::shared_ptr<const void>>{std::shared_ptr<const void>(
+            nullptr, [&](const void*) { freed.set_value(std::this_thread::get_id()); })};
+    };
+    worker_->let_go(held());
+    EXPECT_NE(freed.get_future().get(), std::this_thread::get_id());
+
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    std::vector<std::future<Result<void>>> runs;
+    runs.push_back(run([&] {
+        begun.set_value();
+        go_on.get_future().wait();
+    }));
+    begun.get_future().wait();
+    constexpr int kWaiting = 64;
+    for (int i = 0; i < kWaiting; ++i) {
+        runs.push_back(run([] {}));
+    }
+    on_loop([] {});  // they wait by now
+    ASSERT_EQ(worker_->waiting(), kWaiting);
+    freed = std::promise<std::thread::id>();
+    worker_->let_go(held());
+    EXPECT_EQ(freed.get_future().get(), std::this_thread::get_id()) << "too much is waiting";
+    go_on.set_value();
+    for (std::future<Result<void>>& one : runs) {
+        one.wait();
+    }
+}
+
 TEST_F(TerminologyWorker, IsNotReplacedByALoopThatHasGivenUp) {
     const std::string long_text(Worker::kBytesOnLoop, 'x');
     ASSERT_EQ(send("PUT", "/ValueSet/v",

@@ -1,0 +1,75 @@
+// QueryNeeds: what reading a query lacks of the resources that it names, such as value sets, until it is at hand.
+//
+// Layer:   core/interactions.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/interactions/turns.h"
+#include "core/search/stored.h"
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+/// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
+/// have their turn. Lifetime: the arguments outlive this.
+class QueryNeeds {
+  public:
+    QueryNeeds(const Service& service, Loop& loop) : service_(service), loop_(loop) {}
+
+    /// What the worker made is also let go of there.
+    ~QueryNeeds();
+    QueryNeeds(const QueryNeeds&) = delete;
+    QueryNeeds& operator=(const QueryNeeds&) = delete;
+
+    /// These two are for the SnapshotResources that the query is read with.
+    std::vector<Position>* unread() noexcept {
+        return times_fetched_ < kTimesLookedMax ? &unread_ : nullptr;
+    }
+
+    search::PutOff* put_off() noexcept { return puts_off_ ? &put_off_ : nullptr; }
+
+    /// False: the query was read without what it lacks, and the result is meaningless.
+    bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
+
+    /// Provides some of what is lacking; then the query is read again. Errors: overloaded: nobody waits for the result any more.
+    asio::awaitable<Result<void>> meet();
+
+  private:
+    using Held = std::vector<std::shared_ptr<const void>>;
+
+    const Service& service_;
+    Loop& loop_;
+    std::vector<Position> unread_;
+    int times_fetched_ = 0;
+    search::PutOff put_off_;
+    Held held_;  // what was made of it, so that reading the query finds it
+    bool puts_off_ = true;
+};
+
+/// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;
+/// overloaded. Lifetime: what `look` views outlives the await.
+template <typename Look>
+asio::awaitable<std::invoke_result_t<Look&, QueryNeeds&>> prepare_and_look(const Service& service,
+                                                                           Loop& loop, Look look) {
+    QueryNeeds needs(service, loop);
+    for (;;) {
+        auto found = look(needs);
+        if (needs.are_met()) {
+            co_return found;
+        }
+        Result<void> met = co_await needs.meet();
+        if (!met) {
+            co_return std::move(met.error());
+        }
+    }
+}
+
+}  // namespace annals::core
