@@ -16,18 +16,33 @@ constexpr int kErasuresMax = 2;
 
 }  // namespace
 
-/// Writes while a read is answered, and returns the states that the read may have met, before and after each write.
-std::vector<ServiceModel> ServiceSimulation::write_meanwhile() {
-    std::vector<ServiceModel> states{model_};
+/// Writes a version and erases those before it, which a page made before that still shows.
+void ServiceSimulation::replace_and_forget(std::vector<ServiceModel>& states) {
+    Write write;
+    write.type = pick_type();
+    const std::string name = pick_name(write.type);
+    write.id = name.substr(write.type.size() + 1);
+    write.content = pick_content(write.type);
+    const WriteRequest request = request_of(write, filler_);
+    write_done(write, exchange(request.method, request.target, request.body, request.headers));
+    states.push_back(model_);
+    const Answer answer = exchange("DELETE", fmt::format("/{}/_history", name));
+    expect_same(answer.status, model_.delete_history(name, 0), "history deletion");
+}
+
+/// Writes while a read is answered, and adds the states after each write, which the read may meet.
+void ServiceSimulation::write_meanwhile(std::vector<ServiceModel>& states) {
     int erasures = 0;
     for (std::uint64_t i = 1 + pick(3); i > 0; --i) {
         const std::uint64_t before = model_.erasures();
-        if (model_.hard_delete && one_in(4) && erasures < kErasuresMax) {
+        const bool may_erase = model_.hard_delete && erasures < kErasuresMax;
+        if (may_erase && one_in(3)) {
             delete_history();
+        } else if (may_erase && one_in(3)) {
+            replace_and_forget(states);
         } else {
             const Write write = pick_write();
-            if (model_.hard_delete && write.kind == Write::Kind::remove &&
-                erasures == kErasuresMax) {
+            if (model_.hard_delete && !may_erase && write.kind == Write::Kind::remove) {
                 continue;
             }
             const WriteRequest request = request_of(write, filler_);
@@ -37,7 +52,6 @@ std::vector<ServiceModel> ServiceSimulation::write_meanwhile() {
         erasures += model_.erasures() == before ? 0 : 1;
         states.push_back(model_);
     }
-    return states;
 }
 
 /// Leaves out of `expected` what the answer leaves out and is erased by now: what an erasure takes from a history that is
@@ -59,10 +73,13 @@ void ServiceSimulation::compare_racing(const Read& read) {
     const std::uint64_t erasures = model_.erasures();
     const std::size_t at = trace_.size();
     trace_.push_back("GET " + read.target + " (meanwhile:)");
+    slow_turns_ = one_in(3);
     std::future<Answer> reading =
         std::async(std::launch::async, [&] { return send("GET", read.target); });
-    std::vector<ServiceModel> states = write_meanwhile();
+    std::vector<ServiceModel> states{model_};
+    write_meanwhile(states);
     const Answer answer = reading.get();
+    slow_turns_ = false;
     trace_[at] += fmt::format(" -> {}", answer.status);
     const auto bundle = read_bundle(answer.body, kBaseUrl);
     const bool erased = model_.erasures() != erasures;

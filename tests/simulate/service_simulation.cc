@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace annals::test {
 
@@ -13,8 +14,18 @@ namespace {
 /// The state of the random numbers that turns are as long as; several threads ask.
 std::atomic<std::uint64_t> turn_state{0};
 
-/// Over at the first look at the clock, after some microseconds, or as late as ever.
-std::chrono::microseconds length_of_turn(std::chrono::microseconds usual) noexcept {
+/// A few of these are longer than a commit waits for others' turns to end.
+constexpr std::chrono::milliseconds kSlowTurn{1};
+
+constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
+
+}  // namespace
+
+std::chrono::microseconds ServiceSimulation::length_of_turn(
+    std::chrono::microseconds usual) noexcept {
+    if (slow_turns_) {
+        std::this_thread::sleep_for(kSlowTurn);
+    }
     std::uint64_t bits = turn_state.fetch_add(0x9e37'79b9'7f4a'7c15, std::memory_order_relaxed);
     bits = (bits ^ (bits >> 30)) * 0xbf58'476d'1ce4'e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d0'49bb'1331'11eb;
@@ -23,10 +34,6 @@ std::chrono::microseconds length_of_turn(std::chrono::microseconds usual) noexce
            : bits % 4 == 1 ? std::chrono::microseconds(1 + bits / 4 % 30)
                            : std::chrono::microseconds(0);
 }
-
-constexpr Instant kBegin{1'704'067'200'000'000};  // 2024
-
-}  // namespace
 
 ServiceSimulation::~ServiceSimulation() {
     turns_.reset();
@@ -93,6 +100,7 @@ void ServiceSimulation::begin(std::uint64_t seed) {
     store_options_.clock = [this] { return Instant{clock_}; };
     turn_state = seed;
     clock_ = kBegin.us;
+    slow_turns_ = false;
     chains_.clear();
     bodies_.clear();
     trace_.clear();

@@ -12,6 +12,7 @@
 #include "tests/support/turn_lengths.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -87,6 +88,9 @@ class ServiceSimulation : public ServiceFixture {
     void compact();
     void expect_everything();
     core::Config config() const;
+
+    /// Over at the first look at the clock, after some microseconds, or as late as ever.
+    static std::chrono::microseconds length_of_turn(std::chrono::microseconds usual) noexcept;
 
     std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
 
@@ -168,7 +172,8 @@ class ServiceSimulation : public ServiceFixture {
     void check_versions(const Expected& expected, const Answer& answer,
                         const std::optional<ReceivedBundle>& bundle);
     void compare(const Read& read);
-    std::vector<ServiceModel> write_meanwhile();
+    void write_meanwhile(std::vector<ServiceModel>& states);
+    void replace_and_forget(std::vector<ServiceModel>& states);
     void leave_out_erased(Expected& expected, const ServiceModel& state,
                           const ReceivedBundle& bundle) const;
     void compare_racing(const Read& read);
@@ -189,6 +194,7 @@ class ServiceSimulation : public ServiceFixture {
     std::size_t filler_ = 0;  ///< of each body; large ones have pages of their own
     std::atomic<std::int64_t> clock_{0};
     std::optional<TurnLengths> turns_;
+    static inline std::atomic<bool> slow_turns_{false};  ///< so that writes come between them
     std::vector<Chain> chains_;
     std::map<std::uint64_t, std::string> bodies_;  ///< as first seen, by position
     std::vector<std::string> trace_;
