@@ -236,6 +236,18 @@ void ServiceSimulation::compare(const Read& read) {
     }
 }
 
+void ServiceSimulation::check_read(const Read& read, const ReceivedEntry& entry) {
+    Answer answer;
+    answer.status = std::stoi(entry.status);
+    const auto bundle = read_bundle(entry.body, kBaseUrl);
+    const Expected expected = read.expected({model_.last()});
+    const std::string found = difference(expected, answer, bundle);
+    if (!found.empty()) {
+        fail("GET " + read.target + ": " + found);
+    }
+    check_versions(expected, answer, bundle);
+}
+
 void ServiceSimulation::follow_chain() {
     if (chains_.empty()) {
         return;

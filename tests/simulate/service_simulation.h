@@ -172,6 +172,8 @@ class ServiceSimulation : public ServiceFixture {
     void check_versions(const Expected& expected, const Answer& answer,
                         const std::optional<ReceivedBundle>& bundle);
     void compare(const Read& read);
+    /// Checks the entry that answers a search in a transaction, which sees what that left.
+    void check_read(const Read& read, const ReceivedEntry& entry);
     void write_meanwhile(std::vector<ServiceModel>& states);
     void replace_and_forget(std::vector<ServiceModel>& states);
     void leave_out_erased(Expected& expected, const ServiceModel& state,

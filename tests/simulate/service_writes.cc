@@ -275,6 +275,12 @@ void ServiceSimulation::submit_transaction() {
     for (const Write& write : writes) {
         entries.push_back(test::entry_of(write, filler_));
     }
+    std::vector<Read> reads;
+    for (std::uint64_t i = pick(3); i > 0; --i) {
+        reads.push_back(search());
+        entries.push_back(fmt::format(R"({{"request":{{"method":"GET","url":{}}}}})",
+                                      json::quoted(reads.back().target.substr(1))));
+    }
     const Answer answer = exchange("POST", "", bundle_of("transaction", entries));
     const auto bundle = answer.status == 200 ? read_bundle(answer.body, kBaseUrl) : std::nullopt;
     expect_same(bundle.has_value(), answer.status == 200, "a Bundle");
@@ -331,7 +337,10 @@ void ServiceSimulation::submit_transaction() {
         model_.apply(decisions[i], assigned[i]);
     }
     model_.end_commit();
-    expect_same(bundle->entries.size(), writes.size(), "entries of a transaction");
+    expect_same(bundle->entries.size(), entries.size(), "entries of a transaction");
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        check_read(reads[i], bundle->entries[writes.size() + i]);
+    }
     for (std::size_t i = 0; i < writes.size(); ++i) {
         expect_same(bundle->entries[i].status, std::to_string(decisions[i].status),
                     fmt::format("entry {} of a transaction", i));
