@@ -69,8 +69,10 @@ std::vector<const ServiceModel::Version*> ServiceModel::find(
             continue;
         }
         const Version* head = log_.standing(resource, bound);
-        if (head != nullptr && !head->info.deletion &&
-            std::ranges::all_of(conditions, [&](const Condition& condition) {
+        const bool is_shown =
+            head != nullptr && !head->info.deletion &&
+            (patient.empty() || names_[resource] == patient || content(*head).target == patient);
+        if (is_shown && std::ranges::all_of(conditions, [&](const Condition& condition) {
                 return condition.holds(*this, *head, bound);
             })) {
             found.push_back(head);

@@ -92,6 +92,7 @@ class ServiceModel {
 
     bool hard_delete = false;
     bool deletes_several = false;  ///< conditional_delete = "multiple"
+    std::string patient;           ///< whose compartment find() is restricted to; empty: it is not
 
     // ---- reading ----
 

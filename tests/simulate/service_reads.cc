@@ -223,6 +223,7 @@ void ServiceSimulation::check_versions(const Expected& expected, const Answer& a
 }
 
 void ServiceSimulation::compare(const Read& read) {
+    const AsPatient scopes(*this, read.by_patient);
     const Answer answer = exchange("GET", read.target);
     const auto bundle = read_bundle(answer.body, kBaseUrl);
     const Expected expected = read.expected({model_.last()});
@@ -269,6 +270,7 @@ void ServiceSimulation::follow_chain() {
 }
 
 void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) {
+    const AsPatient scopes(*this, chain.by_patient);
     if (chain.follows) {
         // What was written since is shown, too.
         storage::HistoryQuery query = *chain.follows;

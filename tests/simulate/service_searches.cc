@@ -351,6 +351,22 @@ std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Versi
     return included;
 }
 
+ServiceSimulation::Read ServiceSimulation::search_by_patient() {
+    Read read = one_in(3) ? search_earlier() : search();
+    read.by_patient = true;
+    if (read.then) {
+        read.then = [this, then = std::move(read.then)](Position bound,
+                                                        const ReceivedBundle& bundle) {
+            const std::size_t before = chains_.size();
+            then(bound, bundle);
+            if (chains_.size() > before) {
+                chains_.back().by_patient = true;
+            }
+        };
+    }
+    return read;
+}
+
 ServiceSimulation::Read ServiceSimulation::search_earlier() {
     Read read = search();
     read.then = {};  // whether a page shows all is seen by its link

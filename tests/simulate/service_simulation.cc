@@ -70,6 +70,7 @@ void ServiceSimulation::expect_lines(const std::vector<std::string>& found,
 
 core::Config ServiceSimulation::config() const {
     core::Config config;
+    config.auth.mode = "jwt";
     config.hard_delete = model_.hard_delete;
     config.conditional_delete = model_.deletes_several ? "multiple" : "single";
     return config;
@@ -90,6 +91,8 @@ void ServiceSimulation::begin(std::uint64_t seed) {
             ids_.push_back(fmt::format("n{}", i));
         }
     }
+    patient_.emplace("patient", "patient/*.rs", ids_.front());
+    send_as(&everybody_);
     filler_ = one_in(3) ? 5000 : 0;
     store_options_ = {};
     store_options_.segment_bytes = one_in(2) ? 32 << 10 : 1 << 20;
@@ -165,7 +168,7 @@ void ServiceSimulation::step() {
     } else if (dice < 555) {
         clean_history();
     } else if (dice < 800) {
-        compare(pick_read());
+        compare(one_in(6) ? search_by_patient() : pick_read());
     } else if (dice < 850) {
         compare_racing(pick_read());
     } else if (dice < 950) {

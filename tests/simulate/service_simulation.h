@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/access.h"
 #include "tests/simulate/service_bodies.h"
 #include "tests/simulate/service_model.h"
 #include "tests/support/service_fixture.h"
@@ -58,12 +59,17 @@ class ServiceSimulation : public ServiceFixture {
         std::function<Expected(Position bound)> expected;
         /// Called with the state that was shown.
         std::function<void(Position bound, const ReceivedBundle&)> then = {};
+        bool by_patient = false;  ///< sent with the scopes of a patient
     };
+
+    /// Lets requests be sent with the scopes of a patient, and the model show what these do, as long as it lives.
+    class AsPatient;
 
     /// Pages of a history or search that are requested one after another, while others write.
     struct Chain {
         bool is_sorted = false;  ///< a search with _sort
         bool includes = false;
+        bool by_patient = false;
         Position bound;  ///< of a search
         /// What a search still finds there: a chained condition may have lost what it led to.
         std::function<std::vector<const ServiceModel::Version*>(Position)> found;
@@ -164,6 +170,7 @@ class ServiceSimulation : public ServiceFixture {
     /// `belongs`: a further condition, which the path stands for.
     Read search_for(const std::string& type, const std::string& path,
                     std::vector<Condition> conditions, const Condition::Holds& belongs = {});
+    Read search_by_patient();
     Read search_earlier();
     Read search_compartment();
     Read read_everything();
@@ -195,6 +202,8 @@ class ServiceSimulation : public ServiceFixture {
     std::vector<std::string> ids_;
     std::size_t filler_ = 0;  ///< of each body; large ones have pages of their own
     std::atomic<std::int64_t> clock_{0};
+    const core::Principal everybody_{"everybody", "system/*.cruds"};
+    std::optional<core::Principal> patient_;
     std::optional<TurnLengths> turns_;
     static inline std::atomic<bool> slow_turns_{false};  ///< so that writes come between them
     std::vector<Chain> chains_;
@@ -202,6 +211,27 @@ class ServiceSimulation : public ServiceFixture {
     std::vector<std::string> trace_;
     std::uint64_t requests_ = 0;
     std::uint64_t urns_ = 0;
+};
+
+class ServiceSimulation::AsPatient {
+  public:
+    AsPatient(ServiceSimulation& simulation, bool applies) : simulation_(simulation) {
+        if (applies) {
+            simulation_.send_as(&*simulation_.patient_);
+            simulation_.model_.patient = "Patient/" + simulation_.patient_->patient();
+        }
+    }
+
+    ~AsPatient() {
+        simulation_.send_as(&simulation_.everybody_);
+        simulation_.model_.patient.clear();
+    }
+
+    AsPatient(const AsPatient&) = delete;
+    AsPatient& operator=(const AsPatient&) = delete;
+
+  private:
+    ServiceSimulation& simulation_;
 };
 
 template <typename A, typename B>
