@@ -3,6 +3,9 @@
 #include "core/definitions.h"
 #include "core/search/snapshot_resources.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace annals::core {
 
 QueryNeeds::~QueryNeeds() {
@@ -16,22 +19,36 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
         ++times_fetched_;
         co_return Result<void>();
     }
-    // Whatever is left afterwards, even for lack of a thread, is done on this one.
-    puts_off_ = false;
+    // What could not be made is asked for again: the loop then finds out why.
+    std::vector<search::PutOff::Work>& work = put_off_.work;
+    std::erase_if(work, [this](const search::PutOff::Work& one) {
+        return std::ranges::find(made_, one.name) != made_.end();
+    });
+    for (const search::PutOff::Work& one : work) {
+        made_.push_back(one.name);
+    }
+    puts_off_ = !work.empty() && made_.size() < kMadeMax;
+    if (work.empty()) {
+        co_return Result<void>();
+    }
     auto made = co_await service_.definitions().worker().make<Held>(
         loop_, [put_off = std::exchange(put_off_, {}), &service = service_] {
             search::Snapshot snapshot(service.store(), put_off.at);
             const search::SnapshotResources stored(snapshot, service.definitions().carried());
             Held held;
             for (const auto& one : put_off.work) {
-                held.push_back(one(stored));
+                held.push_back(one.make(stored));
             }
             return held;
         });
     if (!made && loop_.given_up()) {
         co_return std::move(made.error());
     }
-    held_ = made ? *std::move(made) : Held();
+    if (made) {
+        std::ranges::move(*made, std::back_inserter(held_));
+    } else {
+        puts_off_ = false;  // for lack of a thread
+    }
     co_return Result<void>();
 }
 

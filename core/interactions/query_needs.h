@@ -11,12 +11,18 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace annals::core {
+
+/// Once the worker has made so many value sets and code systems for a query, whatever is left is done on the loop: all are held
+/// until the query has been read.
+inline constexpr std::size_t kMadeMax = 4;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
 /// have their turn. Lifetime: the arguments outlive this.
@@ -50,7 +56,8 @@ class QueryNeeds {
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
-    Held held_;  // what was made of it, so that reading the query finds it
+    Held held_;                      // what was made of it, so that reading the query finds it
+    std::vector<std::string> made_;  // the names of what that is
     bool puts_off_ = true;
 };
 

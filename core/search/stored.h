@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,10 @@ class StoredResources;
 /// Work that reading a query leaves to another thread: value sets and code systems that take long to process. The
 /// results are cached while what the work returns is held, so that the query can be read without delay afterwards.
 struct PutOff {
-    using Work = std::function<std::shared_ptr<const void>(const StoredResources&)>;
+    struct Work {
+        std::string name;  ///< of the value set or code system
+        std::function<std::shared_ptr<const void>(const StoredResources&)> make;
+    };
 
     Position at;         ///< of the query's snapshot
     bool large = false;  ///< a resource that takes long to parse was needed and was an error

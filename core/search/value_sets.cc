@@ -74,12 +74,12 @@ struct Look {
         session.open_systems = true;
     }
 
-    /// The search's error for `error`. If the only problem is that it would take too long here, `work` is put off.
+    /// The search's error for `error`. If the only problem is that it would take too long here, the work on `name` is put off.
     template <typename Work>
-    Error failed(Error error, Work work) const {
+    Error failed(Error error, std::string_view name, Work work) const {
         if (later != nullptr && (later->large || effort.exhausted())) {
             later->large = false;
-            later->work.emplace_back(std::move(work));
+            later->work.push_back({std::string(name), std::move(work)});
         }
         return as_search_error(std::move(error));
     }
@@ -115,7 +115,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     };
     const auto content = look.session.code_system(system, {});
     if (!content) {
-        return look.failed(content.error(), again);
+        return look.failed(content.error(), system, again);
     }
     if (*content == nullptr) {
         return Error{Errc::invalid,
@@ -130,7 +130,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     }
     const auto reached = (*content)->reached(*number, upwards, look.effort);
     if (!reached) {
-        return look.failed(reached.error(), again);
+        return look.failed(reached.error(), system, again);
     }
     Codes codes;
     for (std::uint32_t i = 0; i < reached->size(); ++i) {
@@ -163,7 +163,7 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     const auto made = expansion_of(look, name);
     if (!made) {
         return look.failed(
-            made.error(), [name = std::string(name)](const StoredResources& elsewhere) {
+            made.error(), name, [name = std::string(name)](const StoredResources& elsewhere) {
                 return done(elsewhere, [&](Look& there) { return expansion_of(there, name); });
             });
     }

@@ -341,6 +341,37 @@ TEST_F(TerminologyWorker, TakesWhatQueriesNameApartWhereverTheyCome) {
     }
 }
 
+TEST_F(TerminologyWorker, TakesEachOfTheValueSetsThatAQueryNamesApart) {
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+    for (const char id : {'v', 'w'}) {
+        ASSERT_EQ(send("PUT", fmt::format("/ValueSet/{}", id),
+                       fmt::format(R"({{"resourceType":"ValueSet","id":"{0}","url":"http://s/{0}",)"
+                                   R"("status":"active","description":"{1}",)"
+                                   R"("compose":{{"include":[{{"system":"http://s/s",)"
+                                   R"("concept":[{{"code":"a"}}]}}]}}}})",
+                                   id, long_text))
+                      .status,
+                  201);
+    }
+    std::promise<void> let_first;
+    auto before_first = occupy(let_first);
+    auto answer = ask("GET", "/Observation?code:in=http://s/v&category:in=http://s/w");
+    ASSERT_TRUE(waits_for_worker());
+    std::promise<void> let_second;
+    auto before_second = std::async(std::launch::async, [&] { return occupy(let_second); });
+    while (service().definitions().worker().waiting() < 2) {
+        std::this_thread::sleep_for(1ms);
+    }
+    let_first.set_value();
+    auto busy = before_second.get();  // so the first has been taken apart
+    EXPECT_TRUE(waits_for_worker()) << "the second also";
+    EXPECT_EQ(send("GET", "/ValueSet/v").status, 200) << "others are answered";
+    let_second.set_value();
+    EXPECT_TRUE(before_first.get());
+    EXPECT_TRUE(busy.get());
+    EXPECT_EQ(answer.get().status, 200);
+}
+
 TEST_F(TerminologyWorker, FreesWhatTookLongToMake) {
     std::promise<std::thread::id> freed;
     const auto held = [&] {

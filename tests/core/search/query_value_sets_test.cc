@@ -128,7 +128,7 @@ class PuttingOff final : public StoredResources {
     /// What the work returns that was put off; null: none was.
     std::shared_ptr<const void> done() const {
         const auto work = std::exchange(later_.work, {});
-        return work.empty() ? nullptr : work.front()(corpus_);
+        return work.empty() ? nullptr : work.front().make(corpus_);
     }
 
   private:
