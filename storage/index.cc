@@ -302,6 +302,10 @@ Totals Index::totals(std::optional<TypeId> type) const {
             .erased = list.erased.load(std::memory_order_relaxed)};
 }
 
+bool Index::instants_ascend(std::optional<TypeId> type) const noexcept {
+    return impl_->list_of(type).instants_ascend.load(std::memory_order_relaxed);
+}
+
 std::uint64_t Index::bytes() const noexcept {
     const Impl& my = *impl_;
     std::uint64_t bytes = sizeof(Impl) +

@@ -166,6 +166,9 @@ class Index {
 
     Totals totals(std::optional<TypeId> type) const;
 
+    /// As Store::instants_ascend().
+    bool instants_ascend(std::optional<TypeId> type) const noexcept;
+
     /// Memory that the index holds, in bytes.
     std::uint64_t bytes() const noexcept;
 

@@ -324,6 +324,10 @@ std::optional<SearchIndex::Progress> Store::rebuilding_search(TypeId type) const
     return impl_->search == nullptr ? std::nullopt : impl_->search->rebuilding(type);
 }
 
+bool Store::instants_ascend(std::optional<TypeId> type) const noexcept {
+    return impl_->index.instants_ascend(type);
+}
+
 Totals Store::totals(std::optional<TypeId> type) const {
     return impl_->index.totals(type);
 }

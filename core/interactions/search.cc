@@ -271,7 +271,9 @@ class Search {
         }
         query_.sort.clear();
         std::uint64_t total = 0;
+        // The order doesn't matter; that of commits is found fastest.
         std::optional<Cursor> at;
+        at.emplace().by_instant = false;
         for (bool more = true; more;) {
             Result<SearchPage> next =
                 co_await find_page(*snapshot_, query_, at, kCountedAtOnce, turns_);
@@ -280,7 +282,6 @@ class Search {
             }
             more = next->ends_inside && !next->matches.empty();
             if (more) {
-                at.emplace();
                 at->edge = next->matches.back().position;
             }
             co_await request_.loop->fetched(next->matches);
@@ -364,6 +365,7 @@ class Search {
         there.total = page.total;
         there.query = digest_;
         there.carried = snapshot_->carried_count();
+        there.by_instant = !cursor_ || cursor_->by_instant;
         there.now = now_;
         if (page.begins_inside) {
             links.emplace_back("first", first);

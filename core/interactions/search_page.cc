@@ -42,7 +42,7 @@ class PageFinder {
             page_.total = cursor_->total;
         }
         Result<void> done = Result<void>();
-        if (count_ > 0 && query_.sort.empty()) {
+        if (count_ > 0 && is_in_commit_order()) {
             done = co_await newest_first();
         } else if (count_ > 0) {
             done = co_await sorted();
@@ -60,6 +60,29 @@ class PageFinder {
     bool backwards() const noexcept { return cursor_ && cursor_->backwards; }
 
     Position edge() const noexcept { return cursor_ ? cursor_->edge : Position{0}; }
+
+    // Whether positions alone determine the order: that of `_lastUpdated`, too, where instants ascend.
+    bool is_in_commit_order() const {
+        if (!query_.sort.empty()) {
+            return false;
+        }
+        const std::optional<TypeId> only =
+            query_.types.size() == 1 ? std::optional(query_.types.front().type) : std::nullopt;
+        return (cursor_ && !cursor_->by_instant) || snapshot_.store().instants_ascend(only);
+    }
+
+    // The order otherwise.
+    std::span<const search::SortKey> keys() const {
+        return query_.sort.empty() ? search::default_order() : std::span(query_.sort);
+    }
+
+    bool is_carried(Position position) const noexcept {
+        return snapshot_.carried() != nullptr && position >= search::kCarriedFrom;
+    }
+
+    bool finds_carried(const Execution& execution) const {
+        return is_carried(snapshot_.runs(execution.type()).runs.back()->position(0));
+    }
 
     // Appends what the execution has found to `matches`.
     static void take_matches(Execution& execution, std::vector<Match>& matches) {
@@ -136,7 +159,7 @@ class PageFinder {
         if (!*can_walk) {
             co_return none;
         }
-        search::OrderedWalk look(snapshot_, execution, query_.sort, edge(), 0);
+        search::OrderedWalk look(snapshot_, execution, keys(), edge(), 0);
         Result<void> done = co_await turns_.finish(look);
         if (!done) {
             co_return std::move(done.error());
@@ -146,46 +169,60 @@ class PageFinder {
 
     // Whether what is walked through must be sorted afterwards, by further keys or together with other types.
     bool sorts_walked() const {
-        return executions_.size() > 1 || search::OrderedWalk::has_ties(query_.sort);
+        return executions_.size() > 1 || search::OrderedWalk::has_ties(keys());
     }
 
-    // The first matches of an execution, at least one more than the page has, by an OrderedWalk; empty if that isn't
-    // worthwhile or doesn't find enough. If they must be sorted, the page's edge is among them. `known`: the edge, if it is
-    // known.
-    asio::awaitable<Result<std::vector<Match>>> walk_in_order(Execution& execution,
-                                                              std::optional<Edge> known) {
-        std::vector<Match> none;
+    // What an OrderedWalk found.
+    struct Walked {
+        std::vector<Match> matches;
+        bool all = false;  // that match
+    };
+
+    // The first matches of an execution after `from` (backwards: the last ones before it, from the last one on), at least one
+    // more than the page has unless there are no more, by an OrderedWalk; none if that isn't worthwhile or doesn't find enough.
+    // If they must be sorted, the page's edge is among them. `known`: the edge, if it is known.
+    asio::awaitable<Result<std::optional<Walked>>> walk_in_order(Execution& execution,
+                                                                 Position from,
+                                                                 std::optional<Edge> known) {
+        std::optional<Walked> walked;
         Result<bool> can_walk = co_await prepare_walk(execution);
         if (!can_walk) {
             co_return std::move(can_walk.error());
         }
         if (!*can_walk) {
-            co_return none;
+            co_return walked;
         }
-        search::OrderedWalk walk(snapshot_, execution, query_.sort, edge(), count_ + 1, known);
+        search::OrderedWalk walk(snapshot_, execution, keys(), from, count_ + 1, known,
+                                 backwards());
         if (!walk.is_worthwhile()) {
-            co_return none;
+            co_return walked;
         }
         Result<void> done = co_await turns_.finish(walk);
         if (!done) {
             co_return std::move(done.error());
         }
         if (!walk.found_enough()) {
-            co_return none;
+            co_return walked;
         }
-        std::vector<Match> found = std::move(walk.matches());
+        walked.emplace();
+        walked->all = from.value == 0 && walk.found_all();
+        walked->matches = std::move(walk.matches());
         if (const std::optional<Edge> own = walk.edge(); own && sorts_walked()) {
-            found.push_back(own->match);
+            walked->matches.push_back(own->match);
         }
-        co_return found;
+        co_return walked;
     }
 
     asio::awaitable<Result<void>> sorted() {
         std::vector<Match> matches;
         bool all = true;
-        bool walks = !backwards() && search::OrderedWalk::can_order(query_.sort);
+        bool walks = search::OrderedWalk::can_order(keys()) &&
+                     (!backwards() || search::OrderedWalk::can_reverse(keys()));
+        // By default, what is stored comes after what packages brought.
+        const bool before_stored = query_.sort.empty() && is_carried(edge());
+        const Position from = before_stored ? Position{0} : edge();
         Result<std::optional<Edge>> known = std::optional<Edge>();
-        if (walks && edge().value != 0 && executions_.size() > 1) {
+        if (walks && from.value != 0 && executions_.size() > 1) {
             known = co_await find_edge();
             if (!known) {
                 co_return std::move(known.error());
@@ -193,22 +230,27 @@ class PageFinder {
             walks = known->has_value();
         }
         for (const auto& execution : executions_) {
-            Result<std::vector<Match>> first = std::vector<Match>();
-            if (walks) {
-                first = co_await walk_in_order(*execution, *known);
+            const bool has_carried = finds_carried(*execution);
+            if (before_stored && backwards() && !has_carried) {
+                all = false;
+                continue;
+            }
+            Result<std::optional<Walked>> first = std::optional<Walked>();
+            if (walks && !(has_carried && (backwards() || query_.sort.empty()))) {
+                first = co_await walk_in_order(*execution, from, *known);
             }
             if (!first) {
                 co_return std::move(first.error());
             }
-            if (!first->empty() && !sorts_walked()) {
-                first->pop_back();
-                take(*first, true);
+            if (first->has_value() && !sorts_walked()) {
+                take_walked(**first);
                 co_return Result<void>();
             }
-            if (!first->empty()) {
-                all = false;
-                std::ranges::sort(*first, std::greater(), &Match::position);
-                matches.insert(matches.end(), first->begin(), first->end());
+            if (first->has_value()) {
+                std::vector<Match>& found = (*first)->matches;
+                all = all && (*first)->all;
+                std::ranges::sort(found, std::greater(), &Match::position);
+                matches.insert(matches.end(), found.begin(), found.end());
                 continue;
             }
             execution->want({});
@@ -230,8 +272,21 @@ class PageFinder {
         co_return done;
     }
 
+    // Makes the page of what was walked through.
+    void take_walked(Walked& walked) {
+        if (walked.all && !page_.total) {
+            page_.total = walked.matches.size();
+        }
+        const bool more = walked.matches.size() > count_;
+        walked.matches.resize(std::min(walked.matches.size(), count_));
+        if (backwards()) {
+            std::ranges::reverse(walked.matches);
+        }
+        take(walked.matches, more);
+    }
+
     asio::awaitable<Result<void>> sort(std::span<const Match> matches) {
-        search::Sorter sorter(snapshot_, query_.sort, matches);
+        search::Sorter sorter(snapshot_, keys(), matches);
         sorter.want(edge(), backwards(), count_ + 1);
         Result<void> done = co_await turns_.finish(sorter);
         if (!done) {

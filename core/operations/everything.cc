@@ -6,6 +6,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/search_bundle.h"
+#include "core/interactions/search_page.h"
 #include "core/interactions/turns.h"
 #include "core/operations/everything_parts.h"
 #include "core/operations/input.h"
@@ -13,7 +14,6 @@
 #include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/cursor.h"
-#include "core/search/execute.h"
 #include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
@@ -27,8 +27,6 @@ namespace annals::core {
 namespace {
 
 using search::Cursor;
-using search::Execution;
-using search::Match;
 using search::Query;
 
 constexpr int kReferredStepsMax = 3;
@@ -59,13 +57,13 @@ class Everything {
         done = make_parts();
         if (done && as_of_) {
             std::vector<TypeId> types;
-            for (const Query::TypePlan& part : parts_) {
-                types.push_back(part.type);
+            for (const Query& part : parts_) {
+                types.push_back(type_of(part));
             }
             done = co_await reach_back(service_, parameters_, types, *snapshot_, turns_);
         }
         if (done) {
-            done = make_executions();
+            done = require_index();
         }
         if (done && count_ > 0) {
             done = co_await find_page();
@@ -213,20 +211,23 @@ class Everything {
         if (!tells_beside()) {
             scope_.types = types_;
         }
-        ANNALS_TRY(parts_, everything_parts(context, scope_));
-        std::erase_if(parts_, [&](const Query::TypePlan& part) {
-            return part.type != target_.type &&
-                   !require_search(service_, request_, part.type, Extent::part);
-        });
+        ANNALS_TRY(std::vector<Query::TypePlan> plans, everything_parts(context, scope_));
+        for (Query::TypePlan& plan : plans) {
+            if (plan.type == target_.type ||
+                require_search(service_, request_, plan.type, Extent::part)) {
+                parts_.emplace_back().types.push_back(std::move(plan));
+            }
+        }
         return {};
     }
 
-    Result<void> make_executions() {
-        for (const Query::TypePlan& part : parts_) {
-            if (!snapshot_->answers(part.type)) {
+    static TypeId type_of(const Query& part) { return part.types.front().type; }
+
+    Result<void> require_index() {
+        for (const Query& part : parts_) {
+            if (!snapshot_->answers(type_of(part))) {
                 return search::expired_snapshot();
             }
-            executions_.push_back(std::make_unique<Execution>(*snapshot_, part.type, part.plan));
         }
         return {};
     }
@@ -249,10 +250,10 @@ class Everything {
         }
         std::size_t found = parts_.size();
         for (std::size_t i = parts_.size(); i-- > 0;) {
-            found = parts_[i].type == edge->type ? i : found;
+            found = type_of(parts_[i]) == edge->type ? i : found;
         }
         // Others of the resource's own type are in the next part.
-        if (found + 1 < parts_.size() && parts_[found + 1].type == edge->type) {
+        if (found + 1 < parts_.size() && type_of(parts_[found + 1]) == edge->type) {
             const Result<storage::StoredVersion> stored = store.load(*edge);
             found += stored && stored->id != target_.id ? 1 : 0;
         }
@@ -262,8 +263,7 @@ class Everything {
     asio::awaitable<Result<void>> find_page() {
         const bool up = backwards();
         std::size_t at = 0;
-        search::Wanted wanted;
-        wanted.upwards = up;
+        std::optional<Cursor> from = cursor_;
         if (cursor_) {
             if (const auto edge = service_.store().at(cursor_->edge)) {
                 co_await turns_.fetched(std::span(&*edge, 1));
@@ -273,51 +273,31 @@ class Everything {
                 co_return search::expired_snapshot();
             }
             at = *part;
-            (up ? wanted.after : wanted.before) = cursor_->edge;
         }
-        std::vector<Position> found;
-        while (at < parts_.size() && found.size() <= count_) {
-            wanted.limit = count_ + 1 - found.size();
-            Result<void> done = co_await find_in(at, wanted, found);
-            if (!done) {
-                co_return std::move(done.error());
+        bool more = false;
+        while (at < parts_.size() && !more) {
+            parts_[at].total = search::TotalMode::none;
+            Result<SearchPage> found = co_await core::find_page(*snapshot_, parts_[at], from,
+                                                                count_ + 1 - page_.size(), turns_);
+            if (!found) {
+                co_return std::move(found.error());
             }
-            wanted.after = Position{0};
-            wanted.before = storage::kNotDied;
+            page_.insert(up ? page_.begin() : page_.end(), found->matches.begin(),
+                         found->matches.end());
+            more = (up ? found->begins_inside : found->ends_inside) || page_.size() > count_;
+            if (from) {
+                from->edge = {};
+            }
             at = up ? at - 1 : at + 1;  // at 0 this wraps beyond the end
         }
-        const bool more = found.size() > count_;
-        found.resize(std::min(found.size(), count_));
-        if (up) {
-            std::reverse(found.begin(), found.end());
-        }
-        for (const Position position : found) {
-            if (const auto info = service_.store().at(position)) {
-                page_.push_back(*info);
-            }
+        if (page_.size() > count_) {
+            page_.erase(up ? page_.begin() : page_.end() - 1);
         }
         std::ranges::copy_if(
             page_, std::back_inserter(content_.matches),
             [this](const storage::VersionInfo& info) { return is_told(info.type); });
         begins_inside_ = up ? more : cursor_.has_value();
         ends_inside_ = up || more;
-        co_return Result<void>();
-    }
-
-    asio::awaitable<Result<void>> find_in(std::size_t part, const search::Wanted& wanted,
-                                          std::vector<Position>& found) {
-        if (snapshot_->runs(parts_[part].type).runs.empty()) {
-            co_return Result<void>();
-        }
-        Execution& execution = *executions_[part];
-        execution.want(wanted);
-        Result<void> done = co_await turns_.finish(execution);
-        if (!done) {
-            co_return std::move(done.error());
-        }
-        for (const Match& match : execution.matches()) {
-            found.push_back(match.position());
-        }
         co_return Result<void>();
     }
 
@@ -332,16 +312,17 @@ class Everything {
             co_return Result<void>();
         }
         std::uint64_t total = 0;
-        for (std::size_t i = 0; i < parts_.size(); ++i) {
-            if (!is_told(parts_[i].type) || snapshot_->runs(parts_[i].type).runs.empty()) {
+        for (Query& part : parts_) {
+            if (!is_told(type_of(part))) {
                 continue;
             }
-            executions_[i]->want({.count_only = true});
-            Result<void> done = co_await turns_.finish(*executions_[i]);
-            if (!done) {
-                co_return std::move(done.error());
+            part.total = search::TotalMode::accurate;
+            Result<SearchPage> counted =
+                co_await core::find_page(*snapshot_, part, std::nullopt, 0, turns_);
+            if (!counted) {
+                co_return std::move(counted.error());
             }
-            total += executions_[i]->count();
+            total += counted->total.value_or(0);
         }
         content_.total = total;
         co_return Result<void>();
@@ -402,6 +383,7 @@ class Everything {
         there.snapshot = snapshot_->position();
         there.total = content_.total;
         there.query = digest_;
+        there.by_instant = !cursor_ || cursor_->by_instant;
         if (begins_inside_) {
             content_.links.emplace_back("first", url({}));
         }
@@ -434,9 +416,8 @@ class Everything {
     std::optional<Position> as_of_;
     std::optional<Cursor> cursor_;
     std::optional<search::Snapshot> snapshot_;
-    std::vector<Query::TypePlan> parts_;
-    std::vector<std::unique_ptr<Execution>> executions_;  // one per part
-    std::vector<storage::VersionInfo> page_;              // also members that are left out
+    std::vector<Query> parts_;                // each of one type
+    std::vector<storage::VersionInfo> page_;  // also members that are left out
     bool begins_inside_ = false;
     bool ends_inside_ = false;
     SearchBundleContent content_;

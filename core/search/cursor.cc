@@ -14,6 +14,7 @@ constexpr char kVersion = 1;
 constexpr unsigned char kBackwards = 1;
 constexpr unsigned char kTotal = 2;
 constexpr unsigned char kCarriedToo = 4;
+constexpr unsigned char kByInstant = 8;
 constexpr std::size_t kCheckBytes = 4;
 
 /// The latest time: beyond it, the distance to a date would overflow.
@@ -60,7 +61,8 @@ Error malformed_cursor() {
 std::string write_cursor(const Cursor& cursor) {
     std::string bytes(1, kVersion);
     bytes += static_cast<char>((cursor.backwards ? kBackwards : 0) | (cursor.total ? kTotal : 0) |
-                               (cursor.carried != 0 ? kCarriedToo : 0));
+                               (cursor.carried != 0 ? kCarriedToo : 0) |
+                               (cursor.by_instant ? kByInstant : 0));
     append_number(bytes, cursor.snapshot.value);
     append_number(bytes, cursor.edge.value);
     append_number(bytes, cursor.query);
@@ -93,6 +95,7 @@ Result<Cursor> read_cursor(std::string_view text) {
     const auto now = take_number(rest);
     Cursor cursor;
     cursor.backwards = (flags & kBackwards) != 0;
+    cursor.by_instant = (flags & kByInstant) != 0;
     if ((flags & kTotal) != 0) {
         cursor.total = take_number(rest);
         if (!cursor.total) {

@@ -175,13 +175,18 @@ bool OrderedWalk::has_ties(std::span<const SortKey> keys) noexcept {
     return keys.size() > 1 && keys.front().parameter != nullptr;
 }
 
+bool OrderedWalk::can_reverse(std::span<const SortKey> keys) noexcept {
+    return can_order(keys) && keys.front().parameter == nullptr;
+}
+
 OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<const SortKey> keys,
-                         Position edge, std::size_t count, const std::optional<Edge>& known)
+                         Position edge, std::size_t count, const std::optional<Edge>& known,
+                         bool backwards)
     : snapshot_(snapshot),
       execution_(execution),
       column_(keys.front().parameter != nullptr ? keys.front().parameter->column
                                                 : column_of("_lastUpdated")),
-      descending_(keys.front().descending),
+      descending_(keys.front().descending != backwards),
       by_time_(keys.front().parameter == nullptr),
       has_ties_(has_ties(keys)),
       edge_(edge),
@@ -223,7 +228,11 @@ void OrderedWalk::open_lanes() {
         lane->column_id = column_;
         lane->column = run->intervals(column_);
         lane->descending = descending_;
-        if (lane->condition.kind == BoundPlan::Kind::nothing || lane->column.all.size() == 0) {
+        if (lane->condition.kind == BoundPlan::Kind::nothing) {
+            continue;
+        }
+        all_have_values_ = all_have_values_ && by_time_ && lane->column.all.size() == run->size();
+        if (lane->column.all.size() == 0) {
             continue;
         }
         const auto shorter = lane->column.shorter().low;
@@ -399,6 +408,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         Lane* const lane = next_lane(candidate);
         if (lane == nullptr) {
             end_group();
+            is_at_end_ = all_have_values_;
             return true;
         }
         if (!group_.empty() && candidate.value != group_value_) {

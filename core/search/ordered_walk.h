@@ -30,6 +30,9 @@ class OrderedWalk {
     /// Whether the keys after the first matter: those with the same `_lastUpdated` have an order of their own.
     static bool has_ties(std::span<const SortKey> keys) noexcept;
 
+    /// Whether it can also go backwards: by `_lastUpdated`, which every stored version has.
+    static bool can_reverse(std::span<const SortKey> keys) noexcept;
+
     /// A match and its place in the order.
     struct Edge {
         Match match;
@@ -37,10 +40,13 @@ class OrderedWalk {
     };
 
     /// Finds at least the first `count` matches of the execution's plan after the one at `edge` (0: from the beginning). The
-    /// place of the edge is determined here unless it is `known`, as it must be if it is of another type.
-    /// Requires: the execution's advance() has returned true. Lifetime: snapshot and execution outlive this.
+    /// place of the edge is determined here unless it is `known`, as it must be if it is of another type. `backwards`: the last
+    /// ones before the edge (0: of all), from the last one on.
+    /// Requires: the execution's advance() has returned true; backwards: can_reverse(keys), and everything is stored.
+    /// Lifetime: snapshot and execution outlive this.
     OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<const SortKey> keys,
-                Position edge, std::size_t count, const std::optional<Edge>& known = std::nullopt);
+                Position edge, std::size_t count, const std::optional<Edge>& known = std::nullopt,
+                bool backwards = false);
     ~OrderedWalk();
 
     /// Whether this is expected to be cheaper than finding and sorting all matches.
@@ -49,9 +55,12 @@ class OrderedWalk {
     /// True when done, false when the turn is over.
     Result<bool> advance(const Pace& pace);
 
-    /// False if all matches must be sorted instead: fewer than `count` with a value come after the edge, the edge has
-    /// no value or is not a match, or it was given up because of too many other documents.
-    bool found_enough() const noexcept { return !lost_ && has_enough(); }
+    /// False if all matches must be sorted instead: fewer than `count` with a value come after the edge and some may have none,
+    /// the edge has no value or is not a match, or it was given up because of too many other documents.
+    bool found_enough() const noexcept { return (!lost_ && has_enough()) || found_all(); }
+
+    /// Whether nothing is known to match after the edge but what it found, which is less than `count`.
+    bool found_all() const noexcept { return !lost_ && is_at_end_ && !has_enough(); }
 
     std::vector<Match>& matches() noexcept { return matches_; }
 
@@ -89,7 +98,9 @@ class OrderedWalk {
     std::int64_t edge_value_ = 0;
     std::size_t count_;
     std::size_t beside_edge_ = 0;  // with ties, the matches at the edge's value, before it or after
-    bool lost_ = false;  // the edge has no value or is not a match, or the walk was given up
+    bool all_have_values_ = true;
+    bool is_at_end_ = false;  // nothing is left, and all have values
+    bool lost_ = false;       // the edge has no value or is not a match, or the walk was given up
     double tests_left_ = 0;
     Lane* edge_lane_ = nullptr;
     bool knows_edge_ = false;  // whether it matches is known

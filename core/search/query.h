@@ -44,6 +44,7 @@ struct SortKey {
     bool descending = false;
     /// The parameter of each searched type: its expression finds nothing in resources of other types.
     std::vector<std::pair<TypeId, const Parameter*>> of_types{};
+    bool without_first = false;  ///< what has no value comes first instead of last
 };
 
 struct Include {

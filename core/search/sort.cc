@@ -77,10 +77,17 @@ std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys) {
     return digest;
 }
 
+std::span<const SortKey> default_order() {
+    static const SortKey kLatestFirst = {
+        .code = "_lastUpdated", .descending = true, .without_first = true};
+    return {&kLatestFirst, 1};
+}
+
 // The values of one key, by match.
 struct Sorter::Values {
     By by = By::low_or_high;
     bool descending = false;
+    bool without_first = false;
     bool by_time = false;  // `_lastUpdated`: positions order what has the same instant
     std::vector<std::int64_t> numbers;
     std::vector<std::string> texts;
@@ -142,6 +149,7 @@ Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<cons
         Values& values = values_.emplace_back();
         values.by = by_of(key);
         values.descending = key.descending;
+        values.without_first = key.without_first;
         values.by_time = key.parameter == nullptr && key.code == "_lastUpdated";
         values.missing.assign(matches.size(), true);
         if (reads_bodies(values.by)) {
@@ -320,7 +328,7 @@ bool Sorter::take_bodies(const Pace& pace) {
 int Sorter::compare(std::uint32_t a, std::uint32_t b, std::size_t keys) const {
     for (const Values& values : std::span(values_).first(keys)) {
         if (values.missing[a] != values.missing[b]) {
-            return values.missing[b] ? -1 : 1;
+            return values.missing[b] != values.without_first ? -1 : 1;
         }
         if (values.missing[a]) {
             continue;

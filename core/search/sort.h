@@ -23,8 +23,12 @@ namespace annals::core::search {
 /// order must not be continued.
 std::uint64_t mix_sort(std::uint64_t digest, std::span<const SortKey> keys);
 
-/// Finds a page of the sorted matches. Matches without a value for a key come last in either direction; ties are broken
-/// newest first, by `_lastUpdated` in its own direction.
+/// The order of a search without `_sort`: `_lastUpdated`, the latest first. What has none, because a package brought it, comes
+/// before all that is stored.
+std::span<const SortKey> default_order();
+
+/// Finds a page of the sorted matches. Matches without a value for a key come last in either direction (SortKey::without_first);
+/// ties are broken newest first, by `_lastUpdated` in its own direction.
 class Sorter {
   public:
     /// Lifetime: the arguments outlive this; `matches` must not change.

@@ -84,6 +84,13 @@ std::vector<const ServiceModel::Version*> ServiceModel::find(
     return found;
 }
 
+void ServiceModel::sort_by_default(std::vector<const Version*>& found) {
+    std::ranges::sort(found, [](const Version* a, const Version* b) {
+        return std::pair(a->info.instant, a->info.position) >
+               std::pair(b->info.instant, b->info.position);
+    });
+}
+
 std::vector<std::uint64_t> ServiceModel::history(const storage::HistoryQuery& query,
                                                  std::string_view name,
                                                  std::optional<Instant> at) const {

@@ -129,6 +129,9 @@ class ServiceModel {
 
     std::optional<std::uint64_t> resource_of(std::string_view name) const;
 
+    /// Sorts what a search found without `_sort`.
+    static void sort_by_default(std::vector<const Version*>& found);
+
     /// The live resources at `bound` for which all `conditions` hold, newest first. `type` empty: all types.
     std::vector<const Version*> find(std::string_view type,
                                      const std::vector<Condition>& conditions,

@@ -276,7 +276,11 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
     const auto all = [this, type, conditions, keys](Position bound) {
         auto found = bound.value == 0 ? std::vector<const VersionModel::Version*>()
                                       : model_.find(type, conditions, bound);
-        sort(model_, found, keys);
+        if (keys.empty()) {
+            ServiceModel::sort_by_default(found);
+        } else {
+            sort(model_, found, keys);
+        }
         return found;
     };
     Read read{fmt::format("{}?{}", path, fmt::join(parameters, "&")),

@@ -279,7 +279,9 @@ void ServiceSimulation::expect_everything() {
     for (const std::string type : {"Patient", "Observation"}) {
         Read all{"/" + type + "?_count=1000&_total=accurate", [&](Position bound) {
                      Expected shown;
-                     for (const auto* version : model_.find(type, {}, bound)) {
+                     auto live = model_.find(type, {}, bound);
+                     ServiceModel::sort_by_default(live);
+                     for (const auto* version : live) {
                          shown.entries.push_back(model_.label(*version));
                      }
                      shown.total = shown.entries.size();

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 
 namespace annals::core {
@@ -424,6 +426,53 @@ TEST_F(CarriedTest, OfADamagedOrderOfPackagesAllAreThere) {
     std::filesystem::remove(order);
     restart(Config());
     EXPECT_THAT(urls("/ValueSet"), UnorderedElementsAre("http://p/a", "http://p/b"));
+}
+
+TEST_F(CarriedTest, ComesBeforeWhatIsStoredWhateverTheOrderOfItsInstants) {
+    Names sets;
+    for (int i = 0; i < 5; ++i) {
+        sets.push_back(value_set(fmt::format("carried{}", i), "N"));
+    }
+    install("p", "1.0.0", sets);
+    const Names carried = get("/ValueSet").ids;
+    ASSERT_EQ(carried.size(), 5U);
+    std::vector<std::pair<int, int>> instants;
+    std::string entries;
+    for (int i = 0; i < 400; ++i) {
+        const int second = i * 7 % 60;
+        const std::string_view type = i % 2 == 0 ? "ValueSet" : "Basic";
+        entries += fmt::format(
+            R"({}{{"fullUrl":"http://a/{}/{}","resource":{{"resourceType":"{}","id":"{}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:{:02}Z"}},{}}},"request":{{"method":"PUT","url":"{}/{}"}},"response":{{"status":"201"}}}})",
+            i == 0 ? "" : ",", type, i, type, i, second,
+            i % 2 == 0 ? R"("status":"active")" : R"("code":{"text":"c"})", type, i);
+        instants.emplace_back(second, i);
+    }
+    const Answer brought =
+        send("POST", "/",
+             fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{}]}})", entries));
+    ASSERT_EQ(brought.status, 200) << brought.body;
+    ASSERT_FALSE(store().instants_ascend());
+    std::ranges::sort(instants, std::greater());
+    for (const std::string_view target : {"/ValueSet?_count=3", "/?_type=ValueSet,Basic&_count=3",
+                                          "/?_type=Basic,ValueSet&_count=50"}) {
+        SCOPED_TRACE(target);
+        Names expected = carried;
+        for (const auto& [second, i] : instants) {
+            if (i % 2 == 0 || target.find("Basic") != std::string_view::npos) {
+                expected.push_back(std::to_string(i));
+            }
+        }
+        Names found;
+        std::vector<Page> pages;
+        for (std::string at(target); !at.empty(); at = pages.back().next) {
+            pages.push_back(get(at));
+            found.insert(found.end(), pages.back().ids.begin(), pages.back().ids.end());
+        }
+        EXPECT_EQ(found, expected);
+        for (std::size_t i = pages.size() - 1; i-- > 0;) {
+            ASSERT_EQ(get(pages[i + 1].previous).ids, pages[i].ids) << i;
+        }
+    }
 }
 
 TEST_F(CarriedTest, OfACursorThatKnowsOfMoreNothingIsBelieved) {

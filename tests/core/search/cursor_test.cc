@@ -34,6 +34,7 @@ TEST(SearchCursor, ReadsBackWhatItWroteOfAnySize) {
         cursor.query = static_cast<std::uint32_t>(number);
         cursor.now.us = static_cast<std::int64_t>(number >> 2);  // what is later is no moment
         cursor.carried = number;
+        cursor.by_instant = number != 0x7f;
         if (number != 1) {
             cursor.total = number;
         }
@@ -46,6 +47,7 @@ TEST(SearchCursor, ReadsBackWhatItWroteOfAnySize) {
         EXPECT_EQ(read->now, cursor.now);
         EXPECT_EQ(read->total, cursor.total);
         EXPECT_EQ(read->carried, cursor.carried);
+        EXPECT_EQ(read->by_instant, cursor.by_instant);
     }
 }
 
