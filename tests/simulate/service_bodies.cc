@@ -125,6 +125,7 @@ std::string body_of(std::string_view type, std::string_view id, const Content& c
         text += R"(,"status":"final")";
         append(R"(,"code":{{"coding":[{{"system":"http://s","code":"{}"}}]}})", content.code);
         append(R"(,"subject":{{"reference":"{}"}})", content.target);
+        append(R"(,"focus":[{{"reference":"{}"}}])", content.focus);
         append(R"(,"effectiveDateTime":"{}")", content.date);
         append(R"(,"valueString":"{}")", content.text);
     }
@@ -167,6 +168,7 @@ Content content_of(json::Value resource) {
         content.code = first(resource["code"]["coding"])["code"].string();
         content.date = resource["effectiveDateTime"].string();
         content.target = resource["subject"]["reference"].string();
+        content.focus = first(resource["focus"])["reference"].string();
     }
     content.tags = tags_in(resource["meta"]);
     return content;

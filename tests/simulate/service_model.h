@@ -26,6 +26,7 @@ struct Content {
     std::string code;    ///< Patient.identifier.value, Observation.code.coding.code
     std::string date;    ///< Patient.birthDate, Observation.effectiveDateTime
     std::string target;  ///< Patient.managingOrganization, Observation.subject
+    std::string focus;   ///< Observation.focus, which is in no compartment by it
     std::vector<std::string> tags;
 
     bool operator==(const Content&) const = default;

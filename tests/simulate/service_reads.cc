@@ -333,8 +333,8 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
     for (const std::size_t i : left) {
         const auto& version = model_.at(chain.all[i]);
         expected.entries.push_back(model_.label(version));
-        if (chain.includes) {
-            expected.included.merge(included_with(version, chain.bound));
+        if (!chain.includes.empty()) {
+            expected.included.merge(included_with(version, chain.includes, chain.bound));
         }
     }
     const auto bundle = read_bundle(answer.body, kBaseUrl);

@@ -265,10 +265,11 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
     if (counts) {
         parameters.emplace_back("_total=accurate");
     }
-    const bool includes = one_in(4);
-    if (includes) {
-        parameters.emplace_back(patient ? "_revinclude=Observation:subject"
-                                        : "_include=Observation:subject");
+    std::string includes;
+    if (one_in(4)) {
+        includes = one_in(2) ? "subject" : "focus";
+        parameters.push_back(
+            fmt::format("{}=Observation:{}", patient ? "_revinclude" : "_include", includes));
     }
     if (belongs) {
         conditions.push_back({{}, belongs});
@@ -290,8 +291,8 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
                       .total = found.size(), .total_needed = counts, .more = found.size() > count};
                   for (std::size_t i = 0; i < found.size() && i < count; ++i) {
                       expected.entries.push_back(model_.label(*found[i]));
-                      if (includes) {
-                          expected.included.merge(included_with(*found[i], bound));
+                      if (!includes.empty()) {
+                          expected.included.merge(included_with(*found[i], includes, bound));
                       }
                   }
                   return expected;
@@ -339,18 +340,19 @@ ServiceSimulation::Read ServiceSimulation::read_everything() {
 }
 
 std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Version& match,
+                                                       const std::string& by,
                                                        Position bound) const {
+    const auto referred = [&](const ServiceModel::Version& observation) -> const std::string& {
+        const Content& content = model_.content(observation);
+        return by == "focus" ? content.focus : content.target;
+    };
+    const bool patient = model_.name_of(match).starts_with("Patient/");
     std::set<std::string> included;
-    const std::string& name = model_.name_of(match);
-    if (name.starts_with("Patient/")) {
-        for (const auto* other : model_.find("Observation", {}, bound)) {
-            if (model_.content(*other).target == name) {
-                included.insert(model_.label(*other));
-            }
+    for (const auto* other : model_.find(patient ? "Observation" : "Patient", {}, bound)) {
+        if (patient ? referred(*other) == model_.name_of(match)
+                    : referred(match) == model_.name_of(*other)) {
+            included.insert(model_.label(*other));
         }
-    } else if (const std::string& target = model_.content(match).target;
-               model_.is_live(target, bound)) {
-        included.insert(model_.label(*model_.newest(target, bound)));
     }
     return included;
 }

@@ -68,7 +68,7 @@ class ServiceSimulation : public ServiceFixture {
     /// Pages of a history or search that are requested one after another, while others write.
     struct Chain {
         bool is_sorted = false;  ///< a search with _sort
-        bool includes = false;
+        std::string includes;    ///< the parameter of Observation by which something is included
         bool by_patient = false;
         Position bound;  ///< of a search
         /// What a search still finds there: a chained condition may have lost what it led to.
@@ -174,7 +174,8 @@ class ServiceSimulation : public ServiceFixture {
     Read search_earlier();
     Read search_compartment();
     Read read_everything();
-    std::set<std::string> included_with(const ServiceModel::Version& match, Position bound) const;
+    std::set<std::string> included_with(const ServiceModel::Version& match, const std::string& by,
+                                        Position bound) const;
     /// Checks the versions in an answer that is as expected otherwise.
     void check_versions(const Expected& expected, const Answer& answer,
                         const std::optional<ReceivedBundle>& bundle);

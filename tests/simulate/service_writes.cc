@@ -47,6 +47,9 @@ Content ServiceSimulation::pick_content(const std::string& type) {
                                            "2020-02-01", "2020-02", "2020-03-10"});
     content.target = type == "Patient" ? pick_from<std::string>({"", "Organization/o"})
                                        : pick_from<std::string>({"", pick_name("Patient")});
+    if (type == "Observation" && one_in(3)) {
+        content.focus = pick_name("Patient");
+    }
     for (const char* tag : {"t", "u"}) {
         if (one_in(4)) {
             content.tags.push_back(tag);
