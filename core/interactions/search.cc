@@ -54,8 +54,8 @@ class Search {
           parameters_(view_.parameters()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
-    // Whether the last answer was a page as of the moment at which it was requested.
-    bool is_of_now() const noexcept { return !cursor_ && !as_of_ && !request_.seen_at; }
+    // Whether the last answer was a first page, and not of a transaction's own state.
+    bool is_first_page() const noexcept { return !cursor_ && !request_.seen_at; }
 
     asio::awaitable<Response> answer() {
         Result<void> read =
@@ -428,14 +428,14 @@ asio::awaitable<Response> search_resources(const Service& service, const Request
     for (int times = 1;; ++times) {
         const std::uint64_t erased = service.store().totals().erased;
         Response response = co_await search.answer();
-        const bool done = response.status != 200 || !search.is_of_now() ||
+        const bool done = response.status != 200 || !search.is_first_page() ||
                           service.store().totals().erased == erased;
         const auto taken = std::chrono::steady_clock::now() - begin;
         if (done || times == kFoundMax ||
             taken > service.config().limits.request_timeout / kTimeShare) {
             co_return response;
         }
-        // An erased version may have been replaced after the snapshot, which then shows neither.
+        // An erased version may have been counted already, or replaced after the snapshot, which then shows neither.
     }
 }
 
