@@ -8,6 +8,7 @@
 #include "core/search/snapshot.h"
 #include "core/search/snapshot_bodies.h"
 #include "tests/core/search/search_fixture.h"
+#include "tests/support/commits.h"
 #include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
