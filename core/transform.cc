@@ -13,7 +13,6 @@ namespace annals::core {
 
 namespace {
 
-constexpr std::string_view kEntry = "entry";
 constexpr std::size_t kPortionBytes = 64 << 10;       // taken from the stored body at once
 constexpr std::size_t kDrawnBytes = 1 << 20;          // taken between two writes
 constexpr std::size_t kTransformedBytes = 256 << 10;  // made between two writes
@@ -115,7 +114,7 @@ class Transform final : public BodySource {
             // "]}" or "],...}"
             const Result<json::Document> parsed = parser().parse(
                 std::string(R"({"resourceType":"Bundle")").append(part.text.substr(1)));
-            writer_.write_tail(out_, parsed ? parsed->root() : json::Value(), kEntry);
+            writer_.write_tail(out_, parsed ? parsed->root() : json::Value());
         }
     }
 
@@ -128,7 +127,7 @@ class Transform final : public BodySource {
             }
             head += '}';
             const Result<json::Document> parsed = parser().parse(head);
-            writer_.write_head(out_, parsed ? parsed->root() : json::Value(), kEntry);
+            writer_.write_head(out_, parsed ? parsed->root() : json::Value());
         } else {
             put_value(head);
         }
@@ -148,7 +147,7 @@ class Transform final : public BodySource {
             changed.append(all.substr(resource.node().end));
             put_entry_value(changed);
         } else if (is_xml_) {
-            writer_.write_element(out_, "Bundle", kEntry, entry);
+            writer_.write_entry(out_, entry);
         } else {
             put(text);
         }
@@ -163,7 +162,7 @@ class Transform final : public BodySource {
             return;
         }
         const Result<json::Document> parsed = parser().parse(text);
-        writer_.write_element(out_, "Bundle", kEntry, parsed ? parsed->root() : json::Value());
+        writer_.write_entry(out_, parsed ? parsed->root() : json::Value());
     }
 
     // `_elements` doesn't apply to included resources.

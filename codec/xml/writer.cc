@@ -91,6 +91,11 @@ void append_attribute(std::string& out, std::string_view name, json::Value value
     out += '"';
 }
 
+schema::Element entry_element() {
+    static const schema::Element entry = schema::find_type("Bundle").find("entry");
+    return entry;
+}
+
 // The type of the resource `value`, if R4 has it.
 schema::Type resource_type(json::Value value) {
     const json::Value name = value["resourceType"];
@@ -115,9 +120,9 @@ void Writer::write(std::string& out, json::Value resource) {
     }
 }
 
-void Writer::write_head(std::string& out, json::Value resource, std::string_view element) {
+void Writer::write_head(std::string& out, json::Value bundle) {
     out += kDeclaration;
-    const schema::Type type = resource_type(resource);
+    const schema::Type type = resource_type(bundle);
     if (!type) {
         return;
     }
@@ -125,8 +130,8 @@ void Writer::write_head(std::string& out, json::Value resource, std::string_view
     out.append("<").append(type.name()).append(" xmlns=\"").append(kFhirNamespace).append("\">");
     const std::size_t base = entries_.size();
     json::Value ignored;
-    collect(type, resource, ignored, ignored);
-    const std::uint16_t order = type.find(element).index();
+    collect(type, bundle, ignored, ignored);
+    const std::uint16_t order = entry_element().index();
     std::size_t end = base;
     while (end < entries_.size() && entries_[end].definition.index() < order) {
         ++end;
@@ -135,20 +140,19 @@ void Writer::write_head(std::string& out, json::Value resource, std::string_view
     entries_.resize(base);
 }
 
-void Writer::write_element(std::string& out, std::string_view type, std::string_view element,
-                           json::Value value) {
-    write_complex(out, schema::find_type(type).find(element), value, 1);
+void Writer::write_entry(std::string& out, json::Value entry) {
+    write_complex(out, entry_element(), entry, 1);
 }
 
-void Writer::write_tail(std::string& out, json::Value resource, std::string_view element) {
-    const schema::Type type = resource_type(resource);
+void Writer::write_tail(std::string& out, json::Value bundle) {
+    const schema::Type type = resource_type(bundle);
     if (!type) {
         return;
     }
     const std::size_t base = entries_.size();
     json::Value ignored;
-    collect(type, resource, ignored, ignored);
-    const std::uint16_t order = type.find(element).index();
+    collect(type, bundle, ignored, ignored);
+    const std::uint16_t order = entry_element().index();
     std::size_t begin = base;
     while (begin < entries_.size() && entries_[begin].definition.index() <= order) {
         ++begin;

@@ -30,15 +30,14 @@ class Writer {
     void write(std::string& out, json::Value resource);
 
     /// The same in parts, for a Bundle whose entries come one by one: the declaration, the start tag, and the
-    /// elements before `element` ("entry").
-    void write_head(std::string& out, json::Value resource, std::string_view element);
+    /// elements before the entries.
+    void write_head(std::string& out, json::Value bundle);
 
-    /// One element of a resource of type `type`, between head and tail: an entry.
-    void write_element(std::string& out, std::string_view type, std::string_view element,
-                       json::Value value);
+    /// An entry, between head and tail.
+    void write_entry(std::string& out, json::Value entry);
 
-    /// The elements after `element`, and the end tag.
-    void write_tail(std::string& out, json::Value resource, std::string_view element);
+    /// The elements after the entries, and the end tag.
+    void write_tail(std::string& out, json::Value bundle);
 
   private:
     /// The members of one name: "given" and "_given".

@@ -197,11 +197,11 @@ TEST(XmlWriter, WritesABundleInParts) {
     for (const bool pretty : {false, true}) {
         Writer writer(pretty);
         std::string out;
-        writer.write_head(out, document->root(), "entry");
+        writer.write_head(out, document->root());
         for (const json::Value entry : document->root()["entry"].elements()) {
-            writer.write_element(out, "Bundle", "entry", entry);
+            writer.write_entry(out, entry);
         }
-        writer.write_tail(out, document->root(), "entry");
+        writer.write_tail(out, document->root());
         EXPECT_EQ(out, test::xml_from_json(document->root(), pretty));
     }
 }
