@@ -52,9 +52,6 @@ struct Value {
     bool is_scalar() const noexcept { return kind > Kind::null && kind < Kind::list; }
 };
 
-/// A text that is equal for equal values: approximately their JSON.
-std::string written(const Value& value);
-
 struct Argument {
     std::string name;
     Value value;

@@ -2,6 +2,8 @@
 
 #include "core/graphql/parser.h"
 
+#include "codec/json/document.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +12,49 @@
 
 namespace annals::core::graphql {
 namespace {
+
+void write(const Value& value, std::string& out) {
+    switch (value.kind) {
+        case Value::Kind::null:
+            out += "null";
+            return;
+        case Value::Kind::string:
+            json::append_quoted(out, value.text);
+            return;
+        case Value::Kind::variable:
+            out += '$';
+            [[fallthrough]];
+        case Value::Kind::boolean:
+        case Value::Kind::integer:
+        case Value::Kind::real:
+        case Value::Kind::name:
+            out += value.text;
+            return;
+        case Value::Kind::list:
+            out += '[';
+            for (std::size_t i = 0; i < value.items.size(); ++i) {
+                out += i == 0 ? "" : ",";
+                write(value.items[i], out);
+            }
+            out += ']';
+            return;
+        case Value::Kind::object:
+            out += '{';
+            for (std::size_t i = 0; i < value.items.size(); ++i) {
+                out.append(i == 0 ? "" : ",").append(value.names[i]).append(":");
+                write(value.items[i], out);
+            }
+            out += '}';
+            return;
+    }
+}
+
+/// Approximately its JSON.
+std::string written(const Value& value) {
+    std::string out;
+    write(value, out);
+    return out;
+}
 
 std::string told(const std::vector<Argument>& arguments) {
     std::string out;
