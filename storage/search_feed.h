@@ -27,8 +27,6 @@ class SearchFeed {
 
     SearchIndex& index() noexcept { return index_; }
 
-    const SearchIndex& index() const noexcept { return index_; }
-
     /// Adds a version with complete entries, which is searchable from the next publish() on. Requires: positions ascend.
     /// Lifetime: what `entries` views, until publish().
     void add(TypeId type, Position position, std::uint64_t key, const SearchEntriesView& entries);

@@ -80,8 +80,7 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
             return damaged(path, frame.offset, "a frame whose positions do not follow");
         }
         ANNALS_TRY(const std::uint64_t versions, count_versions(path, bytes, frame));
-        const CheckedFrame checked{.offset = frame.offset,
-                                   .end = frame.offset + header->length,
+        const CheckedFrame checked{.end = frame.offset + header->length,
                                    .last_position = {segment.last_position.value + versions},
                                    .has_versions = versions > 0,
                                    .instant = header->instant};

@@ -19,7 +19,6 @@ namespace annals::storage {
 
 /// A frame, and the state of the log after it.
 struct CheckedFrame {
-    std::uint64_t offset = 0;
     std::uint64_t end = 0;
     Position last_position;  ///< of the log after it
     bool has_versions = false;

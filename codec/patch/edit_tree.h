@@ -100,9 +100,6 @@ class EditTree {
     /// of from_text() is in `ref`.
     bool equals(Ref ref, json::Value value);
 
-    /// The bytes that render() will write.
-    std::size_t bytes() const noexcept { return bytes_; }
-
     /// Whether more steps than the limit were taken: the tree is invalid then.
     bool exhausted() const noexcept { return steps_ > limits_.steps_max; }
 

@@ -89,7 +89,6 @@ class Finding {
             matches.guards.push_back(
                 {.type = other, .terms = {}, .as_of = as_of, .hard_deletes = hard_deletes_});
         }
-        matches.hard_deletes = hard_deletes_;
         const storage::Store& store = service_.store();
         matches.count = execution_.matches().size();
         matches.more = matches.count > limit_;

@@ -85,7 +85,6 @@ struct CriteriaMatches {
     std::size_t count = 0;  ///< of all matches, up to kMatchesCountedMax or the number wanted
     bool more = false;      ///< there are more than were wanted
     Position as_of;         ///< everything durable up to here was searched
-    std::uint64_t hard_deletes = 0;  ///< the count seen at that time: Guard::hard_deletes
 
     /// For the commit that is based on these matches: it is accepted only if the same resources still match;
     /// otherwise the submission is `busy`: await its ticket and search again. A match itself is protected by

@@ -13,10 +13,7 @@ namespace annals::validation {
 Literal parse_literal(std::string_view text) {
     Literal literal;
     text = text.substr(0, text.find_first_of("#|"));
-    if (const std::size_t history = text.find("/_history/"); history != std::string_view::npos) {
-        literal.version = text.substr(history + 10);
-        text = text.substr(0, history);
-    }
+    text = text.substr(0, text.find("/_history/"));
     const std::size_t slash = text.rfind('/');
     if (slash == std::string_view::npos || slash == 0) {
         return literal;

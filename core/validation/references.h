@@ -12,12 +12,11 @@
 
 namespace annals::validation {
 
-/// The parts of [base/]Type/id[/_history/vid]; `type` is missing if the text doesn't have that form.
+/// The parts of [base/]Type/id[/_history/vid] that name the resource; `type` is missing if the text doesn't have that form.
 struct Literal {
     std::string_view base;  ///< with the trailing slash; empty: relative
     std::string_view type_name;
     std::string_view id;
-    std::string_view version;
     schema::Type type;
 };
 
