@@ -22,7 +22,6 @@
 namespace annals {
 namespace {
 
-constexpr std::size_t kBodyBytes = 1400;
 constexpr std::size_t kTogether = 64;  // requests in flight
 
 /// A service on one loop; one thread sends all requests and waits for the answers.
@@ -88,7 +87,7 @@ class Server {
 
 // Creates `count` resources, 64 at a time; returns their targets.
 std::vector<std::string> create(Server& server, std::size_t count) {
-    const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
+    const std::vector<bench::Body> bodies = bench::usual_bodies(1);
     std::vector<std::string> known;
     for (std::size_t done = 0; done < count; done += kTogether) {
         std::vector<std::string> targets;
@@ -108,7 +107,7 @@ std::vector<std::string> create(Server& server, std::size_t count) {
 }
 
 void parse(std::size_t count) {
-    const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
+    const std::vector<bench::Body> bodies = bench::usual_bodies(1);
     json::Parser parser;
     for (std::size_t i = 0; i < count; ++i) {
         Result<json::Document> document = parser.parse_resource(bodies[i % bodies.size()].text);

@@ -24,7 +24,6 @@ namespace {
 
 using core::HttpMethod;
 
-constexpr std::size_t kBodyBytes = 1400;
 constexpr std::size_t kClients = 64;       // on all loops together
 constexpr std::size_t kBundleClients = 4;  // as in `annals bench`
 constexpr std::size_t kBundleEntries = 1000;
@@ -143,7 +142,7 @@ void measure(benchmark::State& state, const std::vector<std::vector<Ask>>& befor
 
 /// `each` requests for every client: PUTs of resources with their own ids, or GETs of these.
 std::vector<std::vector<Ask>> asks(HttpMethod method, std::size_t known, std::size_t each) {
-    const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
+    const std::vector<bench::Body> bodies = bench::usual_bodies(1);
     std::vector<std::vector<Ask>> conversations(kClients);
     for (std::size_t client = 0; client < kClients; ++client) {
         for (std::size_t i = 0; i < each; ++i) {

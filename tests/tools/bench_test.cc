@@ -126,14 +126,14 @@ TEST(WorkingFolder, ThatCannotBeMadeIsAnError) {
     EXPECT_EQ(WorkingFolder::create("/dev/null").error().code, Errc::io);
 }
 
-TEST(Workloads, TakeBodiesOfTheSizeAskedFor) {
-    const std::vector<Body> bodies = bodies_near(1400, 256, 1);
+TEST(Workloads, TakeBodiesOfTheUsualSize) {
+    const std::vector<Body> bodies = usual_bodies(1);
     ASSERT_EQ(bodies.size(), 256U);
     for (const Body& body : bodies) {
         EXPECT_NEAR(static_cast<double>(body.text.size()), 1400, 150) << body.type;
     }
     double sum = 0;
-    const std::vector<std::vector<Body>> nine = bodies_of_nine_types(1400, 32, 1);
+    const std::vector<std::vector<Body>> nine = bodies_of_nine_types(1);
     ASSERT_EQ(nine.size(), 9U);
     for (const std::vector<Body>& of_type : nine) {
         ASSERT_EQ(of_type.size(), 32U);

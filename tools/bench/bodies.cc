@@ -9,21 +9,22 @@ namespace {
 
 using generate::Kind;
 
+constexpr std::size_t kBodyBytes = 1400;
+
 std::size_t distance(std::size_t a, std::size_t b) {
     return a > b ? a - b : b - a;
 }
 
-// The `count` samples closest to `bytes`, in an order unrelated to size.
-std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t bytes,
-                          std::size_t count) {
+// The `count` samples closest to kBodyBytes, in an order unrelated to size.
+std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t count) {
     count = std::min(count, samples.size());
     std::vector<std::size_t> order(samples.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const std::size_t first = distance(samples[a].body.size(), bytes);
-        const std::size_t second = distance(samples[b].body.size(), bytes);
+        const std::size_t first = distance(samples[a].body.size(), kBodyBytes);
+        const std::size_t second = distance(samples[b].body.size(), kBodyBytes);
         return first != second ? first < second : a < b;
     });
     order.resize(count);
@@ -51,22 +52,23 @@ bool says(std::string_view body, std::string_view name, std::string_view text) {
 
 }  // namespace
 
-std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed) {
+std::vector<Body> usual_bodies(std::uint64_t seed) {
+    constexpr std::size_t kBodies = 256;
     const std::vector<Kind> kinds{
         Kind::laboratory,   Kind::blood_pressure, Kind::condition, Kind::medication_request,
         Kind::immunization, Kind::encounter,      Kind::claim,     Kind::patient};
-    return closest(generate::make_samples(seed, kinds, count / 2), bytes, count);
+    return closest(generate::make_samples(seed, kinds, kBodies / 2), kBodies);
 }
 
-std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size_t count,
-                                                    std::uint64_t seed) {
+std::vector<std::vector<Body>> bodies_of_nine_types(std::uint64_t seed) {
+    constexpr std::size_t kOfEach = 32;
     constexpr Kind kNine[] = {
         Kind::patient,   Kind::practitioner,       Kind::organization,
         Kind::encounter, Kind::laboratory,         Kind::condition,
         Kind::claim,     Kind::medication_request, Kind::explanation_of_benefit};
     std::vector<std::vector<Body>> all;
     for (const Kind kind : kNine) {
-        all.push_back(closest(generate::make_samples(seed, {kind}, count * 8), bytes, count));
+        all.push_back(closest(generate::make_samples(seed, {kind}, kOfEach * 8), kOfEach));
     }
     return all;
 }

@@ -63,7 +63,7 @@ Result<Limits> measure_limits(const Settings& settings) {
     ANNALS_TRY(const auto folder, WorkingFolder::create(settings.directory));
     const std::string path = folder->path() + "/zeros";
     ANNALS_TRY(ZeroedFile file, ZeroedFile::create(path, settings.disk_bytes));
-    const std::vector<Body> bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    const std::vector<Body> bodies = usual_bodies(settings.seed);
     Limits limits;
 
     ResponderOptions options;

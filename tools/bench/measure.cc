@@ -115,7 +115,7 @@ void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
 Result<Conversations> prepare_reads(const Asked& asked, const Site& site, const Settings& settings,
                                     Material& material, Measurement& measurement) {
     const std::string_view version = asked.workload->name == "vread" ? "/_history/1" : "";
-    material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    material.bodies = usual_bodies(settings.seed);
     ANNALS_TRY_VOID(preload(site, settings, material.bodies, material.known));
     measurement.extras.emplace_back("resources", static_cast<double>(material.known.size()));
     measurement.extras.emplace_back("mean body bytes", mean_size(material.bodies));
@@ -124,7 +124,7 @@ Result<Conversations> prepare_reads(const Asked& asked, const Site& site, const 
 
 Result<Conversations> prepare_mix(const Asked& asked, const Site& site, const Settings& settings,
                                   Material& material, Measurement& measurement) {
-    material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    material.bodies = usual_bodies(settings.seed);
     ANNALS_TRY_VOID(preload(site, settings, material.bodies, material.known));
     measurement.operations.assign(kMixOperations.begin(), kMixOperations.end());
     return mixes(site, material.bodies, material.known, asked.connections, settings.seed);
@@ -144,7 +144,7 @@ Result<Conversations> prepare_searches(const Asked& asked, const Site& site,
 
 Result<Conversations> prepare_crud(const Asked& asked, const Site& site, const Settings& settings,
                                    Material& material, Measurement& measurement) {
-    material.nine = bodies_of_nine_types(kBodyBytes, 32, settings.seed);
+    material.nine = bodies_of_nine_types(settings.seed);
     measurement.operations.assign(kMixOperations.begin(), kMixOperations.end());
     double sum = 0;
     for (const std::vector<Body>& of_type : material.nine) {
@@ -174,7 +174,7 @@ Result<Conversations> prepare(const Asked& asked, const Site& site, const Settin
         return prepare_searches(asked, site, settings, material, measurement);
     }
     if (name == "create") {
-        material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+        material.bodies = usual_bodies(settings.seed);
         measurement.extras.emplace_back("mean body bytes", mean_size(material.bodies));
         return creates(site, material.bodies, asked.connections, true);
     }

@@ -131,7 +131,7 @@ Result<void> measure_replication(const Settings& settings, const std::string& fo
                                   "--follow", "--state", folder + "/state", "-q"},
                                  folder + "/log", {}, settings.client_cpu));
 
-    const std::vector<Body> bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    const std::vector<Body> bodies = usual_bodies(settings.seed);
     Watch watch(from, to);
     const double begin = watch.now();
     LoadOptions options = load_options(from, settings, true);

@@ -24,19 +24,14 @@ struct Body {
     std::string text;
 };
 
-/// What most workloads send: the size (about) and number of bodies.
-inline constexpr std::size_t kBodyBytes = 1400;
-inline constexpr std::size_t kBodies = 256;
-
 /// One of this many responses is examined.
 inline constexpr std::uint64_t kVerifyEvery = 64;
 
-/// The `count` generated resources, of all types, whose sizes are closest to `bytes`.
-std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed);
+/// What most workloads send: 256 generated resources of all types, of about 1400 bytes each.
+std::vector<Body> usual_bodies(std::uint64_t seed);
 
-/// For each of nine types, the `count` resources with sizes closest to `bytes`.
-std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size_t count,
-                                                    std::uint64_t seed);
+/// For each of nine types, 32 resources of about that size.
+std::vector<std::vector<Body>> bodies_of_nine_types(std::uint64_t seed);
 
 /// Appends a request. `target` is appended to the base; `body` may be empty; `more` is header lines.
 void put_request(std::string& out, std::string_view method, const Site& site,
