@@ -1,6 +1,5 @@
 #include "codec/fhirpath/ucum.h"
 
-#include "codec/fhirpath/text.h"
 #include "codec/fhirpath/ucum_units.h"
 #include "core/base/ascii.h"
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>

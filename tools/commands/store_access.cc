@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 namespace annals::tools {
 

@@ -15,7 +15,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 namespace annals::tools {
 
