@@ -6,6 +6,7 @@
 #include "core/bulk/group_members.h"
 #include "core/definitions.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
 #include "core/scoped_view.h"
@@ -55,11 +56,11 @@ asio::awaitable<Result<void>> check_export(const Service& service, const Request
     const ScopedView view(service, request, kMaySearch, "search");
     for (const std::string& filter : task.filters) {
         const Result<search::Query> query =
-            co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
                 // The index may have dropped what the snapshot before needs.
                 search::Snapshot newest(store, task.as_of.value_or(store.last_position()));
                 const search::SnapshotResources stored(newest, service.definitions().carried(),
-                                                       unread);
+                                                       needs.unread(), needs.put_off());
                 const search::QueryContext context{.stored = stored,
                                                    .view = view,
                                                    .parameters = service.indexing().parameters(),
