@@ -221,6 +221,7 @@ bool OrderedWalk::find_edge() {
 }
 
 void OrderedWalk::open_lanes() {
+    all_have_values_ = by_time_;
     for (const auto& run : snapshot_.runs(execution_.type()).runs) {
         auto lane = std::make_unique<Lane>();
         lane->run = run;
@@ -231,7 +232,7 @@ void OrderedWalk::open_lanes() {
         if (lane->condition.kind == BoundPlan::Kind::nothing) {
             continue;
         }
-        all_have_values_ = all_have_values_ && by_time_ && lane->column.all.size() == run->size();
+        all_have_values_ = all_have_values_ && lane->column.all.size() == run->size();
         if (lane->column.all.size() == 0) {
             continue;
         }

@@ -98,7 +98,7 @@ class OrderedWalk {
     std::int64_t edge_value_ = 0;
     std::size_t count_;
     std::size_t beside_edge_ = 0;  // with ties, the matches at the edge's value, before it or after
-    bool all_have_values_ = true;
+    bool all_have_values_ = false;
     bool is_at_end_ = false;  // nothing is left, and all have values
     bool lost_ = false;       // the edge has no value or is not a match, or the walk was given up
     double tests_left_ = 0;

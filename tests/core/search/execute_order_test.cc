@@ -66,7 +66,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
                     ASSERT_EQ(edge.value, expected[next++]) << "round " << round << " " << i;
                     ++walked;
                 }
-                if (!walk.found_enough()) {
+                if (!walk.found_enough() || walk.found_all()) {
                     break;
                 }
             }
