@@ -4,7 +4,9 @@
 #include "core/search/snapshot_resources.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <utility>
 
 namespace annals::core {
 
@@ -31,18 +33,25 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
     if (work.empty()) {
         co_return Result<void>();
     }
-    auto made = co_await service_.definitions().worker().make<Held>(
-        loop_, [put_off = std::exchange(put_off_, {}), &service = service_] {
+    terminology::Worker& worker = service_.definitions().worker();
+    const search::PutOff::Limit limit{
+        std::chrono::steady_clock::now() + service_.config().limits.request_timeout,
+        &worker.stopping()};
+    auto made = co_await worker.make<Held>(
+        loop_, [put_off = std::exchange(put_off_, {}), &service = service_, limit] {
             search::Snapshot snapshot(service.store(), put_off.at);
             const search::SnapshotResources stored(snapshot, service.definitions().carried());
             Held held;
             for (const auto& one : put_off.work) {
-                held.push_back(one.make(stored));
+                held.push_back(one.make(stored, limit));
             }
             return held;
         });
     if (!made && loop_.given_up()) {
         co_return std::move(made.error());
+    }
+    if (std::chrono::steady_clock::now() >= limit.end) {
+        co_return Error{Errc::timeout};
     }
     if (made) {
         std::ranges::move(*made, std::back_inserter(held_));

@@ -45,7 +45,8 @@ class QueryNeeds {
     /// False: the query was read without what it lacks, and the result is meaningless.
     bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
 
-    /// Provides some of what is lacking; then the query is read again. Errors: overloaded: nobody waits for the result any more.
+    /// Provides some of what is lacking; then the query is read again. Errors: overloaded: nobody waits for the result any more;
+    /// timeout: the worker did not get it done within `limits.request_timeout`.
     asio::awaitable<Result<void>> meet();
 
   private:
@@ -62,7 +63,7 @@ class QueryNeeds {
 };
 
 /// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;
-/// overloaded. Lifetime: what `look` views outlives the await.
+/// overloaded; timeout. Lifetime: what `look` views outlives the await.
 template <typename Look>
 asio::awaitable<std::invoke_result_t<Look&, QueryNeeds&>> prepare_and_look(const Service& service,
                                                                            Loop& loop, Look look) {

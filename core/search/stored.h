@@ -11,6 +11,8 @@
 #include "core/base/result.h"
 #include "core/terminology/r4.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,9 +30,15 @@ class StoredResources;
 /// Work that reading a query leaves to another thread: value sets and code systems that take long to process. The
 /// results are cached while what the work returns is held, so that the query can be read without delay afterwards.
 struct PutOff {
+    /// When the work is to end.
+    struct Limit {
+        std::chrono::steady_clock::time_point end;
+        const std::atomic<bool>* stopping = nullptr;  ///< unless null, it ends once this is set
+    };
+
     struct Work {
         std::string name;  ///< of the value set or code system
-        std::function<std::shared_ptr<const void>(const StoredResources&)> make;
+        std::function<std::shared_ptr<const void>(const StoredResources&, const Limit&)> make;
     };
 
     Position at;         ///< of the query's snapshot

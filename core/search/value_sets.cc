@@ -74,6 +74,15 @@ struct Look {
         session.open_systems = true;
     }
 
+    /// For work that was put off.
+    Look(const StoredResources& stored, const PutOff::Limit& limit)
+        : later(nullptr),
+          source(stored),
+          effort(kStepsMax, limit.end, limit.stopping),
+          session(source, effort) {
+        session.open_systems = true;
+    }
+
     /// The search's error for `error`. If the only problem is that it would take too long here, the work on `name` is put off.
     template <typename Work>
     Error failed(Error error, std::string_view name, Work work) const {
@@ -92,15 +101,16 @@ struct Look {
 
 /// Does work that was put off. The result holds all that was made, even if the work failed at last.
 template <typename Work>
-std::shared_ptr<const void> done(const StoredResources& elsewhere, const Work& work) {
+std::shared_ptr<const void> done(const StoredResources& elsewhere, const PutOff::Limit& limit,
+                                 const Work& work) {
     struct Done {
-        explicit Done(const StoredResources& stored) : look(stored) {}
+        Done(const StoredResources& stored, const PutOff::Limit& until) : look(stored, until) {}
 
         Look look;
         std::shared_ptr<const void> made;
     };
 
-    const auto done = std::make_shared<Done>(elsewhere);
+    const auto done = std::make_shared<Done>(elsewhere, limit);
     if (const auto made = work(done->look)) {
         done->made = *made;
     }
@@ -110,8 +120,10 @@ std::shared_ptr<const void> done(const StoredResources& elsewhere, const Work& w
 Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
                       bool upwards) {
     Look look(stored);
-    const auto again = [system = std::string(system)](const StoredResources& elsewhere) {
-        return done(elsewhere, [&](Look& there) { return there.session.code_system(system, {}); });
+    const auto again = [system = std::string(system)](const StoredResources& elsewhere,
+                                                      const PutOff::Limit& limit) {
+        return done(elsewhere, limit,
+                    [&](Look& there) { return there.session.code_system(system, {}); });
     };
     const auto content = look.session.code_system(system, {});
     if (!content) {
@@ -162,10 +174,11 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
     Look look(stored);
     const auto made = expansion_of(look, name);
     if (!made) {
-        return look.failed(
-            made.error(), name, [name = std::string(name)](const StoredResources& elsewhere) {
-                return done(elsewhere, [&](Look& there) { return expansion_of(there, name); });
-            });
+        const auto again = [name = std::string(name)](const StoredResources& elsewhere,
+                                                      const PutOff::Limit& limit) {
+            return done(elsewhere, limit, [&](Look& there) { return expansion_of(there, name); });
+        };
+        return look.failed(made.error(), name, again);
     }
     Expansion expansion;
     expansion.codes.reserve((*made)->entries.size());

@@ -29,13 +29,17 @@ class Effort {
         : steps_left_(steps), end_(end), stopping_(stopping) {}
 
     /// Errors: answer_too_costly (no steps left); timeout.
-    Result<void> spend(std::uint64_t steps = 1) {
-        if (steps > steps_left_) {
+    Result<void> spend(std::uint64_t steps = 1) { return spend(steps, steps); }
+
+    /// For work that usually takes `steps` but may take up to `worst`, which count if time does not limit it.
+    Result<void> spend(std::uint64_t steps, std::uint64_t worst) {
+        const std::uint64_t counted = end_ == Clock::time_point::max() ? worst : steps;
+        if (counted > steps_left_) {
             exhausted_ = true;
             return Error{Errc::answer_too_costly, "The response takes too many steps"};
         }
-        steps_left_ -= steps;
-        since_look_ += steps;
+        steps_left_ -= counted;
+        since_look_ += worst;
         if (since_look_ >= kStepsPerLook) {
             since_look_ = 0;
             if (Clock::now() >= end_ || (stopping_ != nullptr && *stopping_)) {

@@ -8,6 +8,7 @@
 
 #include "core/terminology/code_system.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,6 +78,7 @@ class Filter {
     std::string value_;
     std::vector<std::string> values_;  ///< for =, in and not-in, ascending
     std::unique_ptr<re2::RE2> regex_;
+    std::uint64_t steps_per_byte_ = 0;  ///< of the regular expression, at worst
 };
 
 }  // namespace annals::terminology

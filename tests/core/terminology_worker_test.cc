@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <memory>
@@ -376,6 +377,34 @@ TEST_F(TerminologyWorker, TakesEachOfTheValueSetsThatAQueryNamesApart) {
     EXPECT_TRUE(before_first.get());
     EXPECT_TRUE(busy.get());
     EXPECT_EQ(answer.get().status, 200);
+}
+
+TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
+    std::string concepts;
+    for (std::uint64_t i = 0; i <= Worker::kStepsOnLoop; ++i) {
+        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    ASSERT_EQ(send("PUT", "/CodeSystem/s",
+                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
+                               R"("status":"active","content":"complete","concept":[{}]}})",
+                               concepts))
+                  .status,
+              201);
+    core::Config config;
+    config.limits.request_timeout = 20ms;
+    restart(config);
+    for (const std::string_view time : {"first", "second"}) {
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto found = ask("GET", "/Observation?code:below=http://s/s|c7");
+        EXPECT_TRUE(waits_for_worker()) << time << ": it was not taken apart";
+        std::this_thread::sleep_for(30ms);
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        const test::Answer answer = found.get();
+        EXPECT_EQ(answer.status, 503) << answer.body;
+        EXPECT_TRUE(answer.says(R"("code":"timeout")")) << answer.body;
+    }
 }
 
 TEST_F(TerminologyWorker, FreesWhatTookLongToMake) {

@@ -5,10 +5,12 @@
 #include "core/terminology/filter.h"
 #include "core/terminology/membership.h"
 #include "tests/core/operations/terminology_fixture.h"
+#include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -63,7 +65,59 @@ TEST(EffortOfCodes, IsThatOfAllThatStandsAboveThem) {
     }
 }
 
-/// Whether a concept with `members` beside its code passes `filter`; none if that takes more steps than `steps_max`.
+TEST(EffortOfCodes, IsTheWorstThatItMayBeUnlessTimeLimitsIt) {
+    const auto later = terminology::Effort::Clock::now() + std::chrono::hours(1);
+    terminology::Effort untimed(1'000);
+    EXPECT_TRUE(untimed.spend(10, 1'000));
+    EXPECT_FALSE(untimed.spend());
+    EXPECT_TRUE(untimed.exhausted());
+    terminology::Effort timed(1'000, later);
+    EXPECT_TRUE(timed.spend(10, 100'000));
+    EXPECT_TRUE(timed.spend(990));
+    EXPECT_FALSE(timed.spend());
+    terminology::Effort late(1'000, terminology::Effort::Clock::now());
+    EXPECT_TRUE(late.spend(10));
+    const Result<void> over = late.spend(10, 100'000);
+    ASSERT_FALSE(over);
+    EXPECT_EQ(over.error().code, Errc::timeout) << "the clock is looked at by what it may take";
+}
+
+class EffortOfRegularExpressions : public test::TerminologyFixture {};
+
+TEST_F(EffortOfRegularExpressions, IsNotMadeWhereOthersWait) {
+    std::uint32_t state = 1;
+    std::string concepts;
+    for (int i = 0; i < 100; ++i) {
+        std::string text;
+        for (int at = 0; at < 1000; ++at) {
+            state = state * 1'664'525 + 1'013'904'223;
+            text += (state >> 31) == 0 ? 'a' : 'b';
+        }
+        concepts += fmt::format(R"({}{{"code":"c{}","display":"{}"}})", i == 0 ? "" : ",", i, text);
+    }
+    put("CodeSystem/c",
+        R"({"resourceType":"CodeSystem","id":"c","url":"http://s/c","status":"active",
+        "content":"complete","concept":[)" +
+            concepts + "]}");
+    // Each character leads to a state of the automaton that it has not had before.
+    put("ValueSet/v", R"({"resourceType":"ValueSet","id":"v","url":"http://v/v","status":"active",
+        "compose":{"include":[{"system":"http://s/c","filter":[
+        {"property":"display","op":"regex","value":".*a.{40}b.{30}a.{20}z"}]}]}})");
+    // With another version, the expansion is made each time.
+    for (int i = 0; i < 2; ++i) {
+        const std::string query = fmt::format("url=http://v/v&system-version=http://none|{}", i);
+        Request request;
+        request.path = "/ValueSet/$expand";
+        request.query = query;
+        request.base_url = kBaseUrl;
+        const test::Watched watched = test::handle_watched(service(), request);
+        ASSERT_TRUE(watched.response);
+        EXPECT_EQ(watched.response->status, 200);
+        EXPECT_LT(watched.longest, std::chrono::milliseconds(30));
+    }
+}
+
+/// Whether a concept with `members` beside its code passes `filter`; none if that usually takes more steps than `steps_max`.
 std::optional<bool> passes(std::string_view members, std::string_view filter,
                            std::uint64_t steps_max) {
     terminology::Effort enough(1'000);
@@ -73,7 +127,8 @@ std::optional<bool> passes(std::string_view members, std::string_view filter,
                                members)),
         enough);
     const auto text = definition(filter);
-    terminology::Effort effort(steps_max);
+    terminology::Effort effort(steps_max,
+                               terminology::Effort::Clock::now() + std::chrono::hours(1));
     const auto passed =
         terminology::Filter::read(text->root()).value().passes(*system.value(), 0, effort);
     EXPECT_NE(passed.has_value(), effort.exhausted());

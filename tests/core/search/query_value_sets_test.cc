@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -126,9 +128,11 @@ class PuttingOff final : public StoredResources {
     PutOff* put_off() const override { return &later_; }
 
     /// What the work returns that was put off; null: none was.
-    std::shared_ptr<const void> done() const {
+    std::shared_ptr<const void> done(const PutOff::Limit& limit = {
+                                         terminology::Effort::Clock::now() +
+                                         std::chrono::hours(1)}) const {
         const auto work = std::exchange(later_.work, {});
-        return work.empty() ? nullptr : work.front().make(corpus_);
+        return work.empty() ? nullptr : work.front().make(corpus_, limit);
     }
 
   private:
@@ -162,6 +166,35 @@ TEST(ValueSetQuery, HoldsWhatWasMadeElsewhereEvenIfThereAreTooManyCodes) {
     EXPECT_TRUE(is_known());
     held.reset();
     EXPECT_FALSE(is_known());
+}
+
+TEST(ValueSetQuery, LeavesWhatWasPutOffWhenItsTimeIsOverOrTheServerStops) {
+    std::string codes = R"({"code":"c"})";
+    for (int i = 0; i < 100'000; ++i) {
+        codes += fmt::format(R"(,{{"code":"c{}"}})", i);
+    }
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"ValueSet","id":"large","url":"http://v/large","compose":{)"
+               R"("include":[{"system":"http://s","concept":[)" +
+               codes + "]}]}}");
+    const auto is_known = [&] {
+        terminology::Effort none(0);
+        const StoredDocument large =
+            *corpus.find(*find_resource_type("ValueSet"), "http://v/large", "");
+        return terminology::value_set_of(large, none).has_value();
+    };
+    const PuttingOff stored(corpus);
+    const auto now = terminology::Effort::Clock::now();
+    const std::atomic<bool> stopping = true;
+    for (const PutOff::Limit& limit :
+         {PutOff::Limit{now}, PutOff::Limit{now + std::chrono::hours(1), &stopping}}) {
+        EXPECT_FALSE(expand(stored, "http://v/large"));
+        EXPECT_NE(stored.done(limit), nullptr);
+        EXPECT_FALSE(is_known());
+    }
+    EXPECT_FALSE(expand(stored, "http://v/large"));
+    EXPECT_NE(stored.done(), nullptr);
+    EXPECT_TRUE(is_known());
 }
 
 TEST(ValueSetQuery, FindsAnyCodeOfASystemThatIsNotHereAndThatAValueSetHasAllOf) {
