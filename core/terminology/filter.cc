@@ -23,6 +23,9 @@ constexpr std::size_t kNodesPerStep = 5;   // a property is an object with two m
 // into its memory, it takes 2.5 ns for each instruction, of which there are up to some ten thousand.
 constexpr std::uint64_t kInstructionsPerStep = 4;
 
+// The most that a regular expression may take for one text at worst, a second: nothing ends it meanwhile.
+constexpr std::uint64_t kStepsPerTextMax = 100'000'000;
+
 constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
     {"=", Filter::Operator::equal},
     {"is-a", Filter::Operator::is_a},
@@ -148,7 +151,13 @@ Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number numb
                                Effort& effort) const {
     const auto compared = [&](std::string_view own) -> Result<bool> {
         const std::uint64_t usual = own.size() / kBytesPerStep;
-        ANNALS_TRY_VOID(effort.spend(usual, std::max(usual, own.size() * steps_per_byte_)));
+        const std::uint64_t worst = own.size() * steps_per_byte_;
+        if (worst > kStepsPerTextMax) {
+            return Error{Errc::answer_too_costly,
+                         fmt::format("The regular expression '{}' takes too long for a long text",
+                                     value_.substr(0, 60))};
+        }
+        ANNALS_TRY_VOID(effort.spend(usual, std::max(usual, worst)));
         return holds(own);
     };
     if (property_ == "code" || property_ == "concept") {

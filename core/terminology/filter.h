@@ -59,7 +59,7 @@ class Filter {
     }
 
     /// Whether the concept matches. Cost: a step for each property of the concept or each concept above it. Errors: as
-    /// `effort`.
+    /// `effort`; answer_too_costly also if a regular expression may take more than a second for one text.
     Result<bool> passes(const CodeSystem& system, CodeSystem::Number number, Effort& effort) const;
 
     /// For a filter by hierarchy: which concepts match, as one flag each; none for other filters. Errors: as `effort`.

@@ -117,6 +117,21 @@ TEST_F(EffortOfRegularExpressions, IsNotMadeWhereOthersWait) {
     }
 }
 
+// Nothing ends the comparison of one text.
+TEST_F(EffortOfRegularExpressions, IsBoundedForEachText) {
+    put("CodeSystem/c",
+        R"({"resourceType":"CodeSystem","id":"c","url":"http://s/c","status":"active",
+        "content":"complete","concept":[{"code":"long","display":")" +
+            std::string(500'000, 'a') + R"("}]})");
+    for (const auto& [pattern, expected] :
+         {std::pair("a*", "long"), {".*a.{300}b.{300}z", "422 too-costly"}}) {
+        compose("long", fmt::format(R"("include":[{{"system":"http://s/c","filter":[)"
+                                    R"({{"property":"display","op":"regex","value":"{}"}}]}}])",
+                                    pattern));
+        EXPECT_EQ(codes("url=http://v/long"), expected) << pattern;
+    }
+}
+
 /// Whether a concept with `members` beside its code passes `filter`; none if that usually takes more steps than `steps_max`.
 std::optional<bool> passes(std::string_view members, std::string_view filter,
                            std::uint64_t steps_max) {
