@@ -50,7 +50,7 @@ constexpr std::uint64_t kFilesMax = 512;
 /// More would be useless, and some systems allow a billion.
 constexpr rlim_t kDescriptorsMax = 1 << 20;
 
-/// After shutdown_timeout: for handlers that still wait for the store.
+/// After shutdown_timeout: for handlers that are still at work or wait for the store.
 constexpr std::chrono::seconds kAbandonedHandlersTime{5};
 
 /// How often certificate and credential files are checked for changes.

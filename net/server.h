@@ -41,7 +41,7 @@ class Server {
     std::uint16_t port() const noexcept;
 
     /// Graceful: stops accepting, lets current requests finish (at most shutdown_timeout), closes idle
-    /// connections, joins the threads.
+    /// connections, joins the threads. Handlers that are still at work then have some seconds more.
     void stop();
 
   private:
