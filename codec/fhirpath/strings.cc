@@ -244,6 +244,19 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     if ((text.size() + 1) * (rewrite->size() + 1) > 64 * environment_->limits.string_bytes) {
         return fail(Errc::too_costly, "a string is too long");
     }
+    // Each match may be looked for as far as the end of the text, as 'a.*z|a' is, or as the longest one without repetition.
+    const bool repeats = pattern.find_first_of("*+{") != std::string_view::npos;
+    const std::size_t reach = repeats ? text.size() : 4 * pattern.size();
+    re2::StringPiece found;
+    for (std::size_t from = 0;
+         from < text.size() &&
+         regex->Match(piece(text), from, text.size(), re2::RE2::UNANCHORED, &found, 1);) {
+        if (!step(1 + std::min(reach, text.size() - from) * (1 + size / 64) / 16)) {
+            return false;
+        }
+        from = static_cast<std::size_t>(found.data() - text.data()) +
+               std::max<std::size_t>(found.size(), 1);
+    }
     std::string out(text);
     re2::RE2::GlobalReplace(&out, *regex, *rewrite);
     return push_text(out);

@@ -112,6 +112,20 @@ TEST_F(FhirPath, CountsThePairsThatEquivalencePassesOver) {
     EXPECT_EQ(eval("name.family.tail().combine(name.family.first()) ~ name.family"), "[true]");
 }
 
+TEST_F(FhirPath, CountsHowFarEachMatchMayBeLookedFor) {
+    std::string words = "'a '";
+    for (int i = 0; i < 12; ++i) {
+        words += ".select($this & $this)";
+    }
+    environment_.limits.steps = 2'000'000;
+    EXPECT_EQ(eval(words + ".replaceMatches(' +', '').length()"), "[4096]");
+    words += ".select($this & $this).select($this & $this)";
+    EXPECT_EQ(eval(words + ".replaceMatches(' ', '').length()"), "[16384]");
+    EXPECT_EQ(eval(words + ".replaceMatches('a.*z|a', '').length()"), "too costly");
+    EXPECT_EQ(eval(words + ".replaceMatches('a" + std::string(300, '.') + "z|a', '').length()"),
+              "too costly");
+}
+
 // Without bounds, each of these could take forever or use all memory.
 TEST_F(FhirPath, EndsHostileExpressionsSoon) {
     const std::string ten = "(0|1|2|3|4|5|6|7|8|9)";
