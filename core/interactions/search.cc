@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/query_needs.h"
 #include "core/interactions/search_bundle.h"
@@ -19,7 +20,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 
 namespace annals::core {
@@ -38,10 +38,6 @@ bool is_about_the_page(std::string_view name) {
 
 // How many resources' contained ones are counted at a time.
 constexpr std::size_t kCountedAtOnce = 1000;
-
-// How often finding the first page is repeated because versions were erased, and within what fraction of the time limit.
-constexpr int kFoundMax = 3;
-constexpr int kTimeShare = 4;
 
 // One search, from its parameters to its Bundle.
 class Search {
@@ -424,18 +420,12 @@ class Search {
 asio::awaitable<Response> search_resources(const Service& service, const Request& request,
                                            const Target& target) {
     Search search(service, request, target);
-    const auto begin = std::chrono::steady_clock::now();
-    for (int times = 1;; ++times) {
-        const std::uint64_t erased = service.store().totals().erased;
+    FirstPage first(service);
+    for (;;) {
         Response response = co_await search.answer();
-        const bool done = response.status != 200 || !search.is_first_page() ||
-                          service.store().totals().erased == erased;
-        const auto taken = std::chrono::steady_clock::now() - begin;
-        if (done || times == kFoundMax ||
-            taken > service.config().limits.request_timeout / kTimeShare) {
+        if (!search.is_first_page() || !first.is_outdated()) {
             co_return response;
         }
-        // An erased version may have been counted already, or replaced after the snapshot, which then shows neither.
     }
 }
 

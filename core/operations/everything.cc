@@ -5,6 +5,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/search_page.h"
 #include "core/interactions/turns.h"
@@ -34,7 +35,7 @@ constexpr int kReferredStepsMax = 3;
 // Handles one call, from its parameters to its Bundle.
 class Everything {
   public:
-    Everything(const Service& service, const Request& request, const Target& target)
+    Everything(const Service& service, const Request& request, const Target& target, Turns& turns)
         : service_(service),
           request_(request),
           target_(target),
@@ -43,7 +44,9 @@ class Everything {
           searched_(service, request, kMaySearch, "search"),
           view_(target.type, target.level == Level::type_operation ? searched_ : read_, searched_),
           members_(search::compartment_members(target.type)),
-          turns_(*request.loop, service.config().limits.request_timeout) {}
+          turns_(turns) {}
+
+    bool is_first_page() const noexcept { return !cursor_; }
 
     asio::awaitable<Response> run() {
         Result<void> done = read_request();
@@ -407,7 +410,7 @@ class Everything {
     ScopedView searched_;
     SplitView view_;
     const std::vector<TypeId> members_;  // in the compartment, ascending
-    Turns turns_;
+    Turns& turns_;
     EverythingScope scope_;
     std::vector<TypeId> types_;  // included types; empty: all
     std::string kept_;           // parameters for links, encoded
@@ -427,8 +430,15 @@ class Everything {
 
 asio::awaitable<Response> everything_operation(const Service& service, const Request& request,
                                                const Target& target) {
-    Everything everything(service, request, target);
-    co_return co_await everything.run();
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    FirstPage first(service);
+    for (;;) {
+        Everything everything(service, request, target, turns);
+        Response response = co_await everything.run();
+        if (!everything.is_first_page() || !first.is_outdated()) {
+            co_return response;
+        }
+    }
 }
 
 }  // namespace annals::core

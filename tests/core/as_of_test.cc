@@ -1,12 +1,10 @@
 // _asOf: what was found at any time is found again as of then, by the index and by the bodies.
 
 #include "codec/json/document.h"
-#include "core/interactions/entry_answer.h"
-#include "core/interactions/turns.h"
-#include "core/own_loop.h"
 #include "core/search/past_runs.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
+#include "tests/support/between_turns.h"
 #include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/turn_lengths.h"
@@ -324,31 +322,6 @@ TEST_F(AsOfTest, LeadsOverNoReferencesThatTheIndexDoesNotLeadOver) {
     EXPECT_EQ(found(fmt::format("/Patient/m/Observation?_asOf={}", then.value)), here);
 }
 
-/// Erases Patient/2, as a hard delete does, once others have had so many turns.
-asio::awaitable<void> erase_after(Loop& loop, storage::Store& store, int turns, const bool& over) {
-    for (int turn = 0; turn < turns && !over; ++turn) {
-        co_await loop.yield();
-    }
-    test::CommitBuilder erasure;
-    erasure.erase("Patient", "2");
-    EXPECT_TRUE(store.wait(store.submit(erasure.commit()).ticket));
-}
-
-asio::awaitable<Response> handle_while_erased(const Service& service, storage::Store& store,
-                                              const Request& request, int turns) {
-    bool over = false;
-    spawn(*request.loop, "erase", erase_after(*request.loop, store, turns, over));
-    Response response = co_await handle(service, request);
-    AnswerBudget budget(service.config());
-    Turns pieces(*request.loop);
-    if (response.more != nullptr) {
-        co_await draw_answer(request, EntryUse::read, budget, pieces, response);
-    }
-    over = true;
-    co_await request.loop->yield();
-    co_return response;
-}
-
 TEST_F(AsOfTest, CountsWhatItShowsWhateverIsErasedMeanwhile) {
     const test::TurnLengths short_ones(
         [](std::chrono::microseconds) noexcept { return std::chrono::microseconds(0); });
@@ -363,9 +336,12 @@ TEST_F(AsOfTest, CountsWhatItShowsWhateverIsErasedMeanwhile) {
         request.path = "/Patient";
         request.query = query;
         request.base_url = kBaseUrl;
-        OwnLoop loop(store());
         const Result<Response> answer =
-            loop.run("test", request, handle_while_erased(service(), store(), request, turns));
+            test::answer_between_turns(service(), store(), request, turns, [this] {
+                test::CommitBuilder erasure;
+                erasure.erase("Patient", "2");  // as a hard delete does
+                EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+            });
         ASSERT_TRUE(answer);
         json::Parser parser;
         const auto document = parser.parse(answer->body.str());

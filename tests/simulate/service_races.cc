@@ -95,7 +95,7 @@ void ServiceSimulation::compare_racing(const Read& read) {
             model_ = state;
             Expected expected = read.expected(bound);
             model_ = now;
-            if (erased && bundle && (read.made_once || bundle->type == "history")) {
+            if (erased && bundle && bundle->type == "history") {
                 leave_out_erased(expected, state, *bundle);
             }
             std::string found = difference(expected, answer, bundle);

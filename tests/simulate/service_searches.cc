@@ -321,24 +321,22 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
 
 ServiceSimulation::Read ServiceSimulation::read_everything() {
     const std::string name = pick_name("Patient");
-    Read read{fmt::format("/{}/$everything", name), [this, name](Position bound) {
-                  const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
-                  if (head == nullptr || head->info.deletion) {
-                      return Expected{.status = head == nullptr ? 404 : 410};
-                  }
-                  Expected expected{.entries = {model_.label(*head)}, .more = false};
-                  const std::vector<Condition> belong = {
-                      {{}, [&](const ServiceModel& model, const auto& version, Position) {
-                           return model.content(version).target == name;
-                       }}};
-                  for (const auto* version : model_.find("Observation", belong, bound)) {
-                      expected.entries.push_back(model_.label(*version));
-                  }
-                  expected.total = expected.entries.size();
-                  return expected;
-              }};
-    read.made_once = true;
-    return read;
+    return {fmt::format("/{}/$everything", name), [this, name](Position bound) {
+                const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
+                if (head == nullptr || head->info.deletion) {
+                    return Expected{.status = head == nullptr ? 404 : 410};
+                }
+                Expected expected{.entries = {model_.label(*head)}, .more = false};
+                const std::vector<Condition> belong = {
+                    {{}, [&](const ServiceModel& model, const auto& version, Position) {
+                         return model.content(version).target == name;
+                     }}};
+                for (const auto* version : model_.find("Observation", belong, bound)) {
+                    expected.entries.push_back(model_.label(*version));
+                }
+                expected.total = expected.entries.size();
+                return expected;
+            }};
 }
 
 std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Version& match,

@@ -60,7 +60,6 @@ class ServiceSimulation : public ServiceFixture {
         /// Called with the state that was shown.
         std::function<void(Position bound, const ReceivedBundle&)> then = {};
         bool by_patient = false;  ///< sent with the scopes of a patient
-        bool made_once = false;   ///< even if something is erased meanwhile
     };
 
     /// Lets requests be sent with the scopes of a patient, and the model show what these do, as long as it lives.

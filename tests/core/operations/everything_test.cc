@@ -3,11 +3,15 @@
 #include "codec/json/document.h"
 #include "core/access.h"
 #include "core/search/cursor.h"
+#include "tests/support/between_turns.h"
+#include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
+#include "tests/support/turn_lengths.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -94,6 +98,35 @@ TEST_F(EverythingTest, PagesShowOneStateToAndFro) {
         }
         EXPECT_FALSE(pages.front().links.contains("previous"));
     }
+}
+
+TEST_F(EverythingTest, ShowsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
+    const test::TurnLengths short_ones(
+        [](std::chrono::microseconds) noexcept { return std::chrono::microseconds(0); });
+    bool as_it_was = false;
+    for (int turns = 0; turns < 1000 && !as_it_was; ++turns) {
+        const std::string id = fmt::format("p{}", turns);
+        put("Patient", id, R"(,"gender":"male")");
+        put_observation(fmt::format("o{}", turns), id);
+        Request request;
+        const std::string path = fmt::format("/Patient/{}/$everything", id);
+        request.path = path;
+        request.base_url = kBaseUrl;
+        const Result<Response> answer =
+            test::answer_between_turns(service(), store(), request, turns, [&] {
+                put("Patient", id, R"(,"gender":"female")");
+                test::CommitBuilder erasure;
+                erasure.erase("Patient", id, storage::Erase::Scope::version, {1});
+                EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+            });
+        ASSERT_TRUE(answer);
+        const std::string body = answer->body.str();
+        EXPECT_EQ(answer->status, 200) << body;
+        EXPECT_THAT(body, testing::HasSubstr(R"("total":2,)")) << "after " << turns << " turns";
+        EXPECT_THAT(body, testing::HasSubstr(R"("gender":)")) << "after " << turns << " turns";
+        as_it_was = body.find(R"("male")") != std::string::npos;
+    }
+    EXPECT_TRUE(as_it_was);
 }
 
 TEST_F(EverythingTest, OfAllPatientsLeavesOutWhatIsOfNone) {
