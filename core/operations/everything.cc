@@ -177,12 +177,20 @@ class Everything {
         return static_cast<std::uint32_t>(hash64(kept_, hash64(path())));
     }
 
+    /// The resource at the snapshot. Later pages show what is left of it: if that version has been erased, the newest one tells
+    /// whether they may be shown.
+    std::optional<storage::VersionInfo> instance() const {
+        const storage::Store& store = service_.store();
+        auto info = current_as_of(store, target_.type, target_.id, snapshot_->position());
+        if (!info && cursor_) {
+            info = current_as_of(store, target_.type, target_.id, store.last_position());
+        }
+        return info;
+    }
+
     /// Fetches what absent() will read.
     asio::awaitable<void> fetch_instance() const {
-        const auto info =
-            scope_.key && !read_.is_whole()
-                ? service_.store().current(target_.type, target_.id, snapshot_->position())
-                : std::nullopt;
+        const auto info = scope_.key && !read_.is_whole() ? instance() : std::nullopt;
         if (info) {
             co_await fetch_version(service_, request_, target_.id, *info);
         }
@@ -193,8 +201,7 @@ class Everything {
         if (!scope_.key) {
             return {};
         }
-        const auto info =
-            current_as_of(service_.store(), target_.type, target_.id, snapshot_->position());
+        const auto info = instance();
         if (!info || !read_.shows(*info)) {
             return no_such_resource(target_.type, target_.id);
         }
@@ -237,6 +244,11 @@ class Everything {
 
     bool backwards() const { return cursor_ && cursor_->backwards; }
 
+    /// Whether the page begins at the beginning, as the first one does.
+    bool begins_first() const {
+        return !cursor_ || (!cursor_->backwards && cursor_->edge.value == 0);
+    }
+
     /// Whether view_ shows it.
     bool shows(const storage::VersionInfo& info) const {
         const bool own = info.type == target_.type && target_.level != Level::type_operation;
@@ -267,7 +279,7 @@ class Everything {
         const bool up = backwards();
         std::size_t at = 0;
         std::optional<Cursor> from = cursor_;
-        if (cursor_) {
+        if (!begins_first()) {
             if (const auto edge = service_.store().at(cursor_->edge)) {
                 co_await turns_.fetched(std::span(&*edge, 1));
             }
@@ -299,7 +311,7 @@ class Everything {
         std::ranges::copy_if(
             page_, std::back_inserter(content_.matches),
             [this](const storage::VersionInfo& info) { return is_told(info.type); });
-        begins_inside_ = up ? more : cursor_.has_value();
+        begins_inside_ = up ? more : !begins_first();
         ends_inside_ = up || more;
         co_return Result<void>();
     }
@@ -387,7 +399,9 @@ class Everything {
         there.total = content_.total;
         there.query = digest_;
         there.by_instant = !cursor_ || cursor_->by_instant;
-        if (begins_inside_) {
+        // All that was before the edge has been erased.
+        const bool begins_with_edge = backwards() && page_.empty();
+        if (begins_inside_ || begins_with_edge) {
             content_.links.emplace_back("first", url({}));
         }
         if (begins_inside_ && !page_.empty()) {
@@ -395,9 +409,9 @@ class Everything {
             there.edge = page_.front().position;
             content_.links.emplace_back("previous", url(there));
         }
-        if (ends_inside_ && !page_.empty()) {
+        if (ends_inside_ && (!page_.empty() || begins_with_edge)) {
             there.backwards = false;
-            there.edge = page_.back().position;
+            there.edge = page_.empty() ? Position{} : page_.back().position;
             content_.links.emplace_back("next", url(there));
         }
     }

@@ -129,6 +129,49 @@ TEST_F(EverythingTest, ShowsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
     EXPECT_TRUE(as_it_was);
 }
 
+TEST_F(EverythingTest, LeadsOnFromAPageBeforeWhichAllWasErased) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    put("Patient", "p", R"(,"gender":"male")");
+    for (const std::string_view id : {"a", "b"}) {
+        put_observation(id, "p");
+    }
+    const Page first = get("/Patient/p/$everything?_count=1");
+    const Page second = get(first.links.at("next"));
+    put("Patient", "p", R"(,"gender":"female")");
+    ASSERT_EQ(send("DELETE", "/Patient/p/_history").status, 204);
+    const Page before = get(second.links.at("previous"));
+    EXPECT_THAT(before.ids, testing::IsEmpty());
+    EXPECT_EQ(before.links.at("first"), "/Patient/p/$everything?_count=1");
+    EXPECT_FALSE(before.links.contains("previous"));
+    const Page beginning = get(before.links.at("next"));
+    EXPECT_EQ(beginning.ids, second.ids);
+    EXPECT_EQ(beginning.total, "3");
+    EXPECT_FALSE(beginning.links.contains("previous"));
+    EXPECT_EQ(get(beginning.links.at("next")).ids, get(second.links.at("next")).ids);
+}
+
+TEST_F(EverythingTest, ALaterPageOfOneWhoIsNoLongerShownIsOfNone) {
+    put("Patient", "p", R"(,"gender":"male")");
+    put_observation("o", "p");
+    Config config;
+    config.hard_delete = true;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal all("all", "system/*.cruds");
+    const Principal some("some", "system/Patient.rs?gender=male system/Observation.rs");
+    send_as(&some);
+    const Page first = get("/Patient/p/$everything?_count=1");
+    const std::string next = first.links.at("next");
+    EXPECT_THAT(get(next).ids, testing::ElementsAre("o"));
+    send_as(&all);
+    put("Patient", "p", R"(,"gender":"female")");
+    ASSERT_EQ(send("DELETE", "/Patient/p/_history").status, 204);
+    send_as(&some);
+    EXPECT_EQ(send("GET", next).status, 404);
+}
+
 TEST_F(EverythingTest, OfAllPatientsLeavesOutWhatIsOfNone) {
     put("Patient", "a", "");
     put("Patient", "b", "");
@@ -324,7 +367,10 @@ TEST_F(EverythingTest, GoesOnBehindNothingThatCannotBeAnEdge) {
     const Position gone = position("Observation", "gone");
     EXPECT_EQ(behind(gone), 200);
     EXPECT_EQ(behind(position("Organization", "org")), 410);
+    EXPECT_EQ(behind(Position{0}), 200);  // the beginning
+    cursor->backwards = true;
     EXPECT_EQ(behind(Position{0}), 410);
+    cursor->backwards = false;
     Config config;
     config.hard_delete = true;
     restart(config);
