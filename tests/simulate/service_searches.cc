@@ -331,7 +331,9 @@ ServiceSimulation::Read ServiceSimulation::read_everything() {
                     {{}, [&](const ServiceModel& model, const auto& version, Position) {
                          return model.content(version).target == name;
                      }}};
-                for (const auto* version : model_.find("Observation", belong, bound)) {
+                auto members = model_.find("Observation", belong, bound);
+                ServiceModel::sort_by_default(members);
+                for (const auto* version : members) {
                     expected.entries.push_back(model_.label(*version));
                 }
                 expected.total = expected.entries.size();
