@@ -136,21 +136,18 @@ ServiceSimulation::Read ServiceSimulation::read_history() {
             return expected;
         }};
     read.then = [this, all, name, count, query, at](Position bound, const ReceivedBundle& bundle) {
-        if (!bundle.links.contains("next") || query.skip > 0) {
+        if (query.skip > 0) {
             return;
         }
         Chain chain;
         chain.count = count;
         chain.all = all(bound);
-        chain.end = count;
-        chain.links = bundle.links;
-        chain.erasures = model_.erasures();
         chain.keeps_total = name.empty() && (query.since || at);
         chain.name = name;
         if (query.order == HistoryOrder::oldest_first && !at) {
             chain.follows = query;
         }
-        chains_.push_back(std::move(chain));
+        begin_chain(std::move(chain), bundle);
     };
     return read;
 }
@@ -249,6 +246,21 @@ void ServiceSimulation::check_read(const Read& read, const ReceivedEntry& entry)
     check_versions(expected, answer, bundle);
 }
 
+void ServiceSimulation::begin_chain(Chain chain, const ReceivedBundle& first) {
+    if (!first.links.contains("next")) {
+        return;
+    }
+    if (chain.found) {
+        for (const auto* version : chain.found(chain.bound)) {
+            chain.all.push_back(version->info.position.value);
+        }
+    }
+    chain.end = chain.count;
+    chain.links = first.links;
+    chain.erasures = model_.erasures();
+    chains_.push_back(std::move(chain));
+}
+
 void ServiceSimulation::follow_chain() {
     if (chains_.empty()) {
         return;
@@ -288,6 +300,12 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         chain.links.clear();
         return;
     }
+    if (!chain.name.empty() && chain.found && model_.newest(chain.name, chain.bound) == nullptr &&
+        model_.newest(chain.name)->info.deletion) {
+        expect_same(answer.status, 410, "a page of everything about what was erased and deleted");
+        chain.links.clear();
+        return;
+    }
     const auto still =
         chain.found ? chain.found(chain.bound) : std::vector<const ServiceModel::Version*>();
     const auto is_left = [&](std::size_t index) {
@@ -296,7 +314,7 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
     };
     const std::size_t edge = relation == "next" ? chain.end - 1 : chain.begin;
     // Without _sort, the order is that of positions while the store knows of no instants that don't ascend: then it goes on.
-    const bool may_be_gone = chain.is_sorted || (chain.found && answer.status == 410);
+    const bool may_be_gone = chain.needs_edge || (chain.found && answer.status == 410);
     // After an empty page the chain begins anew, next to nothing.
     if (may_be_gone && relation != "last" && chain.end > 0 && !is_left(edge)) {
         expect_same(answer.status, 410, "a page next to what was erased");

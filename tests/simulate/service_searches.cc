@@ -299,46 +299,64 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
               }};
     read.then = [this, all, count, includes, is_sorted = !keys.empty()](
                     Position bound, const ReceivedBundle& bundle) {
-        if (!bundle.links.contains("next")) {
-            return;
-        }
         Chain chain;
-        chain.is_sorted = is_sorted;
+        chain.needs_edge = is_sorted;
         chain.includes = includes;
         chain.bound = bound;
         chain.found = all;
         chain.count = count;
-        for (const auto* version : all(bound)) {
-            chain.all.push_back(version->info.position.value);
-        }
-        chain.end = count;
-        chain.links = bundle.links;
-        chain.erasures = model_.erasures();
-        chains_.push_back(std::move(chain));
+        begin_chain(std::move(chain), bundle);
     };
     return read;
 }
 
 ServiceSimulation::Read ServiceSimulation::read_everything() {
     const std::string name = pick_name("Patient");
-    return {fmt::format("/{}/$everything", name), [this, name](Position bound) {
-                const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
-                if (head == nullptr || head->info.deletion) {
-                    return Expected{.status = head == nullptr ? 404 : 410};
-                }
-                Expected expected{.entries = {model_.label(*head)}, .more = false};
-                const std::vector<Condition> belong = {
-                    {{}, [&](const ServiceModel& model, const auto& version, Position) {
-                         return model.content(version).target == name;
-                     }}};
-                auto members = model_.find("Observation", belong, bound);
-                ServiceModel::sort_by_default(members);
-                for (const auto* version : members) {
-                    expected.entries.push_back(model_.label(*version));
-                }
-                expected.total = expected.entries.size();
-                return expected;
-            }};
+    std::string target = fmt::format("/{}/$everything", name);
+    std::uint64_t count = 10'000;
+    if (!one_in(3)) {
+        count = 1 + pick(3);
+        target += fmt::format("?_count={}", count);
+    }
+    const auto all = [this, name](Position bound) {
+        std::vector<const ServiceModel::Version*> found;
+        if (bound.value == 0) {
+            return found;
+        }
+        const std::vector<Condition> belong = {
+            {{}, [&](const ServiceModel& model, const auto& version, Position) {
+                 return model.content(version).target == name;
+             }}};
+        found = model_.find("Observation", belong, bound);
+        ServiceModel::sort_by_default(found);
+        const auto* head = model_.newest(name, bound);
+        if (head != nullptr && !head->info.deletion) {
+            found.insert(found.begin(), head);
+        }
+        return found;
+    };
+    Read read{target, [this, name, count, all](Position bound) {
+                  const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
+                  if (head == nullptr || head->info.deletion) {
+                      return Expected{.status = head == nullptr ? 404 : 410};
+                  }
+                  const auto found = all(bound);
+                  Expected expected{.total = found.size(), .more = found.size() > count};
+                  for (std::size_t i = 0; i < found.size() && i < count; ++i) {
+                      expected.entries.push_back(model_.label(*found[i]));
+                  }
+                  return expected;
+              }};
+    read.then = [this, name, count, all](Position bound, const ReceivedBundle& bundle) {
+        Chain chain;
+        chain.needs_edge = true;
+        chain.bound = bound;
+        chain.found = all;
+        chain.count = count;
+        chain.name = name;
+        begin_chain(std::move(chain), bundle);
+    };
+    return read;
 }
 
 std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Version& match,

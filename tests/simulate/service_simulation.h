@@ -65,13 +65,14 @@ class ServiceSimulation : public ServiceFixture {
     /// Lets requests be sent with the scopes of a patient, and the model show what these do, as long as it lives.
     class AsPatient;
 
-    /// Pages of a history or search that are requested one after another, while others write.
+    /// Pages of a history, search or $everything that are requested one after another, while others write.
     struct Chain {
-        bool is_sorted = false;  ///< a search with _sort
-        std::string includes;    ///< the parameter of Observation by which something is included
+        /// A search with _sort, or $everything: there is no page next to what was erased.
+        bool needs_edge = false;
+        std::string includes;  ///< the parameter of Observation by which something is included
         bool by_patient = false;
-        Position bound;  ///< of a search
-        /// What a search still finds there: a chained condition may have lost what it led to.
+        Position bound;  ///< of a search or $everything
+        /// What it still finds there: a chained condition may have lost what it led to.
         std::function<std::vector<const ServiceModel::Version*>(Position)> found;
         std::uint64_t count = 0;
         std::vector<std::uint64_t> all;  ///< positions, in order, when the first page was made
@@ -187,6 +188,8 @@ class ServiceSimulation : public ServiceFixture {
     void leave_out_erased(Expected& expected, const ServiceModel& state,
                           const ReceivedBundle& bundle) const;
     void compare_racing(const Read& read);
+    /// Keeps the chain, of which `all` or `found` is set, if there are pages after its first one.
+    void begin_chain(Chain chain, const ReceivedBundle& first);
     void follow_chain();
     static std::vector<ReceivedEntry> read_feed(const Answer& answer);
 
