@@ -311,33 +311,44 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
 }
 
 ServiceSimulation::Read ServiceSimulation::read_everything() {
-    const std::string name = pick_name("Patient");
-    std::string target = fmt::format("/{}/$everything", name);
+    const std::string name = one_in(4) ? "" : pick_name("Patient");  // empty: of all
+    std::vector<std::string> parameters;
+    const bool members_only = one_in(4);
+    if (members_only) {
+        parameters.emplace_back("_type=Observation");
+    }
     std::uint64_t count = 10'000;
     if (!one_in(3)) {
         count = 1 + pick(3);
-        target += fmt::format("?_count={}", count);
+        parameters.push_back(fmt::format("_count={}", count));
     }
-    const auto all = [this, name](Position bound) {
+    const auto all = [this, name, members_only](Position bound) {
         std::vector<const ServiceModel::Version*> found;
         if (bound.value == 0) {
             return found;
         }
+        if (!members_only) {
+            found = model_.find("Patient", {}, bound);
+            std::erase_if(found, [&](const auto* version) {
+                return !name.empty() && model_.name_of(*version) != name;
+            });
+            ServiceModel::sort_by_default(found);
+        }
         const std::vector<Condition> belong = {
             {{}, [&](const ServiceModel& model, const auto& version, Position) {
-                 return model.content(version).target == name;
+                 const std::string& target = model.content(version).target;
+                 return name.empty() ? model.is_live(target, bound) : target == name;
              }}};
-        found = model_.find("Observation", belong, bound);
-        ServiceModel::sort_by_default(found);
-        const auto* head = model_.newest(name, bound);
-        if (head != nullptr && !head->info.deletion) {
-            found.insert(found.begin(), head);
-        }
+        auto members = model_.find("Observation", belong, bound);
+        ServiceModel::sort_by_default(members);
+        found.insert(found.end(), members.begin(), members.end());
         return found;
     };
+    const std::string target = fmt::format("/{}/$everything?{}", name.empty() ? "Patient" : name,
+                                           fmt::join(parameters, "&"));
     Read read{target, [this, name, count, all](Position bound) {
                   const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
-                  if (head == nullptr || head->info.deletion) {
+                  if (!name.empty() && (head == nullptr || head->info.deletion)) {
                       return Expected{.status = head == nullptr ? 404 : 410};
                   }
                   const auto found = all(bound);
@@ -349,7 +360,8 @@ ServiceSimulation::Read ServiceSimulation::read_everything() {
               }};
     read.then = [this, name, count, all](Position bound, const ReceivedBundle& bundle) {
         Chain chain;
-        chain.needs_edge = true;
+        // Of all: one whose patient was erased since still is an edge only in the order of positions.
+        chain.needs_edge = !name.empty();
         chain.bound = bound;
         chain.found = all;
         chain.count = count;
