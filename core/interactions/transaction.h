@@ -28,8 +28,9 @@ struct TransactionManner {
     bool sent = true;
 };
 
-/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; 202 in those of deletions
-/// if bytes of what is erased could not be removed. Otherwise nothing is applied: 400 with an OperationOutcome that names the entry at fault, or 503 if it could not be committed by `end`.
+/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; 202 in those of
+/// deletions if bytes of what is erased could not be removed. Otherwise nothing is applied: 400 with an
+/// OperationOutcome that names the entry at fault, or 503 if it could not be committed by `end`.
 ///
 /// Requires: `bundle` is a transaction; its `entry` is an array or absent.
 /// Lifetime: `bundle` lives in the caller's frame.
