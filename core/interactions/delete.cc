@@ -66,17 +66,9 @@ Deletion decide(const Config& config, const Preconditions& conditions, TypeId ty
     return deletion;
 }
 
-/// Whether the answer may say that there is nothing to delete: with hard_delete that promises that no byte of it is left.
-asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request) {
-    if (!service.config().hard_delete) {
-        co_return Result<void>();
-    }
-    co_return co_await request.loop->all_erased();
-}
-
-/// The same for one resource, of which perhaps nothing was ever erased.
-asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request,
-                                           const Target& target) {
+/// As check_erased(), for one resource, of which perhaps nothing was ever erased.
+asio::awaitable<Result<void>> check_resource_erased(const Service& service, const Request& request,
+                                                    const Target& target) {
     const Head head = service.store().head(target.type, target.id);
     if (head.exists || head.erased_through.value == 0) {
         co_return Result<void>();
@@ -201,6 +193,13 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
 
 }  // namespace
 
+asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request) {
+    if (!service.config().hard_delete) {
+        co_return Result<void>();
+    }
+    co_return co_await request.loop->all_erased();
+}
+
 asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
@@ -225,7 +224,7 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             if (!durable) {
                 continue;
             }
-            const Result<void> erased = co_await check_erased(service, request, target);
+            const Result<void> erased = co_await check_resource_erased(service, request, target);
             if (!erased) {
                 co_return erased.error();
             }

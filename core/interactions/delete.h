@@ -27,6 +27,10 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target);
 
+/// Whether an answer may say that there is nothing to delete, or nothing to revert by deleting: with hard_delete that promises
+/// that no byte is left of what was erased before. Errors: those of Loop::all_erased().
+asio::awaitable<Result<void>> check_erased(const Service& service, const Request& request);
+
 /// Refuses a DELETE with a body. Errors: invalid.
 Result<void> check_no_body(const Request& request);
 

@@ -75,11 +75,13 @@ class TransactionRun {
                     co_return settled.error();
                 }
                 const ErasedBytes erased = co_await end_erasures(attempt, submission.ticket);
-                if (!manner_.sent && !erased.own) {
-                    co_return erased.own.error();
-                }
                 Response response =
                     co_await answer_transaction(service_, request_, entries_, attempt, erased);
+                if (!manner_.sent && !erased.own) {
+                    Response left(erased.own.error());
+                    left.entries = std::move(response.entries);
+                    co_return left;
+                }
                 co_return response;
             }
             fit = take_refusal(attempt, submission);
@@ -359,7 +361,7 @@ asio::awaitable<Response> run_transaction(const Service& service, const Request&
     const json::Value list = bundle.root()["entry"];
     TransactionRun run(service, request, list, manner, end);
     Response response = co_await run.run();
-    if (response.status != 200 && service.config().audited()) {
+    if (response.status != 200 && response.entries.empty() && service.config().audited()) {
         // They had no effect, but they were requested.
         for (const json::Value entry : list.elements()) {
             response.entries.push_back(trace_asked(entry, response.status));

@@ -23,8 +23,9 @@ struct TransactionManner {
     bool resolves = true;
     /// Nothing is committed: 200 without a body means that all of it could be.
     bool rehearsed = false;
-    /// Errors refer to the Bundle's entries. False: to their resources, because nobody has sent the Bundle. Then it is an error
-    /// that bytes of what it erased are left, although it is applied: nobody sees the answer to the entry.
+    /// Errors refer to the Bundle's entries. False: to their resources, because nobody has sent the Bundle. Then it is an
+    /// error that bytes of what it erased are left, although it is applied: nobody sees the answer to the entry, only
+    /// the access log tells it (Response::entries).
     bool sent = true;
 };
 

@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/limits.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/delete.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/transaction.h"
 #include "core/interactions/turns.h"
@@ -162,6 +163,9 @@ class UndoPlan {
 
     const std::vector<std::string>& conflicts() const { return conflicts_; }
 
+    /// Whether any of the versions was erased, perhaps just now, or by the same request, sent before.
+    bool met_erased() const noexcept { return met_erased_; }
+
   private:
     /// A resource with versions to revert.
     struct Written {
@@ -186,15 +190,18 @@ class UndoPlan {
     Result<void> take(Position position) {
         const std::optional<VersionInfo> info = store_.at(position);
         if (!info) {
+            met_erased_ = true;
             return {};
         }
         const auto known = places_.find(info->resource);
         if (known == places_.end()) {
             const Result<storage::StoredVersion> stored = store_.load(*info);
+            if (!stored && stored.error().code == Errc::not_found) {
+                met_erased_ = true;
+                return {};
+            }
             if (!stored) {
-                // Versions just erased are skipped.
-                return stored.error().code == Errc::not_found ? Result<void>()
-                                                              : Result<void>(stored.error());
+                return stored.error();
             }
             places_.emplace(info->resource, written_.size());
             written_.push_back({std::string(stored->id), *info, position, {}});
@@ -213,6 +220,7 @@ class UndoPlan {
         std::string name = resource_name(one.first.type, one.id);
         const auto now = store_.current(one.first.type, one.id);
         if (!now) {
+            met_erased_ = true;
             return;
         }
         if (now->position > one.last) {
@@ -250,6 +258,7 @@ class UndoPlan {
     std::vector<Written> written_;
     std::vector<Step> steps_;
     std::vector<std::string> conflicts_;
+    bool met_erased_ = false;
 };
 
 Error conflict(const std::vector<std::string>& conflicts) {
@@ -358,6 +367,13 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
     std::vector<Range> ranges{asked->range};
     if (!asked->request_id.empty()) {
         Result<std::vector<Range>> found = co_await commits_of(service.store(), *asked, turns);
+        if (!found && found.error().code == Errc::not_found && !asked->dry_run) {
+            // The id is gone with what was erased: the request may repeat one whose bytes are still there.
+            const Result<void> erased = co_await check_erased(service, request);
+            if (!erased) {
+                co_return erased.error();
+            }
+        }
         if (!found) {
             co_return found.error();
         }
@@ -377,6 +393,14 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         response = co_await take_back(service, request, plan.steps(), asked->dry_run, turns, end);
         if (response.status != 200) {
             co_return response;
+        }
+    }
+    if (plan.met_erased() && !asked->dry_run) {
+        const Result<void> erased = co_await check_erased(service, request);
+        if (!erased) {
+            Response left(erased.error());
+            left.entries = std::move(response.entries);
+            co_return left;
         }
     }
     response.body = Body(parameters_of(plan.steps(), !asked->dry_run));

@@ -2,6 +2,7 @@
 #include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <chrono>
 #include <future>
@@ -10,6 +11,11 @@ namespace annals::test {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::ElementsAre;
+
+MATCHER_P2(Traced, status, reference, "") {
+    return arg.status == status && arg.reference == reference;
+}
 
 // A service on a disk that can hold back syncs or let them fail.
 class Durability : public ServiceFixture {
@@ -336,13 +342,59 @@ TEST_F(RepeatedErasure, InATransactionFailsNoneOfItsOtherEntries) {
 }
 
 TEST_F(RepeatedErasure, ByUndoIsNotDoneWhileItsBytesAreOnAFullDisk) {
+    config_.audit.file = "audit";
+    begin_anew();
+    const std::string none = R"({"name":"count","valueInteger":0})";
     disk_->set_space(0);
-    EXPECT_EQ(put_patient("new"), 201);
-    const Answer first =
-        send("POST", fmt::format("/$undo?position={}", store().last_position().value));
+    EXPECT_EQ(put_patient("new", "New", {{"X-Request-Id", "load-7"}}), 201);
+    EXPECT_EQ(put_patient("1"), 200);
+    const std::uint64_t last = store().last_position().value;
+    const std::string undo = fmt::format("/$undo?from={}", last - 1);
+    const Answer first = send("POST", undo);
     EXPECT_EQ(first.status, 503);
     EXPECT_TRUE(first.says("it is erased and can no longer be read")) << first.body;
     EXPECT_EQ(send("GET", "/Patient/new").status, 404);
+    // It is applied, which its entries say.
+    EXPECT_THAT(first.entries,
+                ElementsAre(Traced(202, "Patient/new"), Traced(200, "Patient/1/_history/3")));
+
+    const std::string of_erased = fmt::format("/$undo?position={}", last - 1);
+    const std::string of_request = "/$undo?requestId=load-7";
+    for (const std::string& repeated : {of_erased, of_request, undo}) {
+        const Answer again = send("POST", repeated);
+        EXPECT_EQ(again.status, 503) << repeated;
+        EXPECT_TRUE(again.says("bytes of what was erased before")) << again.body;
+    }
+    // What was not erased is reverted once more by the last.
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 4U);
+
+    restart(config_);
+    EXPECT_EQ(send("POST", of_erased).status, 503);
+    EXPECT_EQ(send("POST", of_request).status, 503);
+    EXPECT_TRUE(send("POST", of_erased + "&dryRun=true").says(none));
+    const std::string of_last = fmt::format("/$undo?position={}", store().last_position().value);
+    EXPECT_EQ(send("POST", of_last).status, 200) << "nothing there was erased";
+    disk_->set_space({});
+    await_retry();
+    EXPECT_TRUE(send("POST", of_erased).says(none));
+    EXPECT_EQ(send("POST", of_request).status, 404);
+}
+
+TEST_F(RepeatedErasure, ByUndoOfARequestIsNotAbsentThoughItsIdIsGoneAlready) {
+    bool gone = false;
+    for (std::uint64_t passed = 1; passed <= 3; ++passed) {
+        begin_anew();
+        EXPECT_EQ(put_patient("new", "New", {{"X-Request-Id", "load-7"}}), 201);
+        const Position last = store().last_position();
+        disk_->fail_next(SimFileSystem::Call::sync, Errc::io, 1, passed);
+        const int status = send("POST", "/$undo?requestId=load-7").status;
+        gone = gone || (status == 500 && store().request_of(last).empty());
+        EXPECT_EQ(send("POST", "/$undo?requestId=load-7").status, status == 200 ? 404 : 500);
+        EXPECT_EQ(send("POST", fmt::format("/$undo?position={}", last.value)).status, status);
+        restart(config_);
+        EXPECT_EQ(send("POST", "/$undo?requestId=load-7").status, 404);
+    }
+    EXPECT_TRUE(gone);
 }
 
 TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {

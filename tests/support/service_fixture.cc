@@ -121,6 +121,7 @@ Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::s
     request.body = body;
     request.base_url = kBaseUrl;
     request.request_id = "test-1";
+    request.client_request_id = request.header("X-Request-Id").value_or("");
     request.loop = &loop;
     request.principal = principal_;
 
