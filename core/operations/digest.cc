@@ -58,17 +58,17 @@ Response answer(const Prefix& prefix, const DigestTree::Node& node) {
     }
     for (std::size_t i = 0; i < node.children.size(); ++i) {
         if (node.children[i].versions > 0) {
-            ParametersWriter child;
-            child.add_text("prefix", "valueString", fmt::format("{}{:x}", prefix.text, i));
-            add_sum(child, node.children[i]);
-            out.add_parts("child", child);
+            out.begin_parts("child");
+            out.add_text("prefix", "valueString", fmt::format("{}{:x}", prefix.text, i));
+            add_sum(out, node.children[i]);
+            out.end_parts();
         }
     }
     for (const DigestTree::Version& version : node.versions) {
-        ParametersWriter parts;
-        parts.add_text("url", "valueUri", version.url);
-        parts.add_text("digest", "valueString", digits_of(version.digest));
-        out.add_parts("version", parts);
+        out.begin_parts("version");
+        out.add_text("url", "valueUri", version.url);
+        out.add_text("digest", "valueString", digits_of(version.digest));
+        out.end_parts();
     }
     Response response = out.response();
     response.cache_control = "no-store";

@@ -99,10 +99,10 @@ Result<Lookup> read_lookup(const Service& /*service*/, const Request& request,
 
 void add_property(ParametersWriter& out, std::string_view code, std::string_view type,
                   std::string_view value) {
-    ParametersWriter parts;
-    parts.add_text("code", "valueCode", code);
-    parts.add("value", type, value);
-    out.add_parts("property", parts);
+    out.begin_parts("property");
+    out.add_text("code", "valueCode", code);
+    out.add("value", type, value);
+    out.end_parts();
 }
 
 void add_relatives(ParametersWriter& out, std::string_view name, const CodeSystem& system,
@@ -113,15 +113,15 @@ void add_relatives(ParametersWriter& out, std::string_view name, const CodeSyste
 }
 
 void add_designation(ParametersWriter& out, json::Value designation) {
-    ParametersWriter parts;
+    out.begin_parts("designation");
     if (const json::Value language = designation["language"]) {
-        parts.add("language", "valueCode", language.raw());
+        out.add("language", "valueCode", language.raw());
     }
     if (const json::Value use = designation["use"]) {
-        parts.add("use", "valueCoding", use.raw());
+        out.add("use", "valueCoding", use.raw());
     }
-    parts.add("value", "valueString", designation["value"].raw());
-    out.add_parts("designation", parts);
+    out.add("value", "valueString", designation["value"].raw());
+    out.end_parts();
 }
 
 std::string describe(const CodeSystem& system, CodeSystem::Number number, const Lookup& lookup) {

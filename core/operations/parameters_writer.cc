@@ -2,10 +2,12 @@
 
 #include "codec/json/document.h"
 
+#include <utility>
+
 namespace annals::core {
 
 void ParametersWriter::begin(std::string_view name) {
-    json_ += json_.empty() ? R"({"name":)" : R"(,{"name":)";
+    json_ += json_.ends_with('[') ? R"({"name":)" : R"(,{"name":)";
     json::append_quoted(json_, name);
 }
 
@@ -27,21 +29,29 @@ void ParametersWriter::add_number(std::string_view name, std::uint64_t value) {
     add(name, "valueDecimal", std::to_string(value));
 }
 
-void ParametersWriter::add_parts(std::string_view name, const ParametersWriter& parts) {
+void ParametersWriter::begin_parts(std::string_view name) {
     begin(name);
-    json_.append(R"(,"part":[)").append(parts.json_).append("]}");
+    json_ += R"(,"part":[)";
+}
+
+void ParametersWriter::end_parts() {
+    json_ += "]}";
 }
 
 void ParametersWriter::append(const ParametersWriter& other) {
-    json_.append(json_.empty() || other.json_.empty() ? "" : ",").append(other.json_);
+    json_.append(json_.ends_with('[') || other.empty() ? "" : ",")
+        .append(other.json_, kBegin.size());
 }
 
-std::string ParametersWriter::resource() const {
-    return json_.empty() ? R"({"resourceType":"Parameters"})"
-                         : R"({"resourceType":"Parameters","parameter":[)" + json_ + "]}";
+std::string ParametersWriter::resource() {
+    if (empty()) {
+        return R"({"resourceType":"Parameters"})";
+    }
+    json_ += "]}";
+    return std::move(json_);
 }
 
-Response ParametersWriter::response() const {
+Response ParametersWriter::response() {
     Response response;
     response.body = Body(resource());
     return response;

@@ -33,6 +33,10 @@ using Share = PatientVersions::Share;
 /// How many versions of one resource are looked up at a time.
 constexpr std::size_t kVersionsLookedUp = 1000;
 
+/// The bytes that the receipt has at most for a version, and for a resource or referrer beside its versions.
+constexpr std::size_t kVersionToldBytes = 320;
+constexpr std::size_t kResourceToldBytes = 512;
+
 struct PurgeAsked {
     bool dry_run = false;
     bool include_shared = false;
@@ -262,6 +266,7 @@ class Purge {
     }
 
     asio::awaitable<Result<void>> hash() {
+        hashes_.reserve(versions_);
         for (DoomedVersions& one : doomed_) {
             for (std::size_t i = 0; i < one.versions.size(); ++i) {
                 if (i % kFetchedAtOnce == 0) {
@@ -344,6 +349,8 @@ class Purge {
     asio::awaitable<Response> receipt(Instant when) {
         const Position position = found_.through();
         ParametersWriter out;
+        out.reserve(versions_ * kVersionToldBytes +
+                    (doomed_.size() + referrers_->found().size() + 1) * kResourceToldBytes);
         out.add_flag("dryRun", asked_.dry_run);
         out.add_text("patient", "valueString", resource_name(target_.type, target_.id));
         out.add_text("when", "valueInstant", format_instant(when));
@@ -352,22 +359,23 @@ class Purge {
         out.add("versions", "valueInteger", fmt::to_string(versions_));
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
         Response response;
+        const bool traced = !asked_.dry_run && service_.config().audited();
+        response.entries.reserve(traced ? doomed_.size() : 0);
         for (const DoomedVersions& one : doomed_) {
-            const ParametersWriter parts = co_await told(one);
-            out.add_parts("resource", parts);
-            if (!asked_.dry_run && service_.config().audited()) {
+            co_await tell(one, out);
+            if (traced) {
                 response.entries.push_back({HttpMethod::delete_, response.status,
                                             resource_name(one.name.first, one.name.second)});
             }
         }
         for (const PurgeReferrers::Referrer& referrer : referrers_->found()) {
             const auto& [type, id] = referrer.name;
-            ParametersWriter parts;
-            parts.add_text("reference", "valueString", resource_name(type, id));
-            parts.add_text("versionId", "valueString", fmt::to_string(referrer.version.value));
-            parts.add_text("refersTo", "valueString", referrer.target);
-            parts.add_flag("shared", std::ranges::binary_search(kept_, referrer.name));
-            out.add_parts("referrer", parts);
+            out.begin_parts("referrer");
+            out.add_text("reference", "valueString", resource_name(type, id));
+            out.add_text("versionId", "valueString", fmt::to_string(referrer.version.value));
+            out.add_text("refersTo", "valueString", referrer.target);
+            out.add_flag("shared", std::ranges::binary_search(kept_, referrer.name));
+            out.end_parts();
         }
         response.body = Body(out.resource());
         if (!asked_.dry_run) {
@@ -377,27 +385,29 @@ class Purge {
     }
 
     /// Lifetime: of the arguments, until it returns.
-    asio::awaitable<ParametersWriter> told(const DoomedVersions& one) {
-        ParametersWriter parts;
-        parts.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
-        parts.add_flag("whole", one.whole);
-        parts.add("count", "valueInteger", fmt::to_string(one.versions.size()));
+    asio::awaitable<void> tell(const DoomedVersions& one, ParametersWriter& out) {
+        out.begin_parts("resource");
+        out.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
+        out.add_flag("whole", one.whole);
+        out.add("count", "valueInteger", fmt::to_string(one.versions.size()));
         for (const VersionInfo& info : one.versions) {
-            ParametersWriter version;
-            version.add_text("versionId", "valueString", fmt::to_string(info.version.value));
-            version.add_text("lastUpdated", "valueInstant", format_instant(info.instant));
-            version.add_number("position", info.position.value);
+            out.begin_parts("version");
+            out.add_text("versionId", "valueString", fmt::to_string(info.version.value));
+            out.add_text("lastUpdated", "valueInstant", format_instant(info.instant));
+            out.add_number("position", info.position.value);
             if (info.deletion) {
-                version.add_flag("deletion", true);
+                out.add_flag("deletion", true);
             } else {
-                version.add_text("sha256", "valueString", hashes_.at(info.position.value));
+                const auto hash = hashes_.find(info.position.value);
+                out.add_text("sha256", "valueString", hash->second);
+                hashes_.erase(hash);  // here, not all of them in one turn at the end
             }
-            parts.add_parts("version", version);
+            out.end_parts();
             if (turns_.pace().is_over()) {
                 co_await turns_.give_way();
             }
         }
-        co_return parts;
+        out.end_parts();
     }
 
     const Service& service_;

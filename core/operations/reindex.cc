@@ -77,10 +77,10 @@ Response done(const Service& service) {
     ParametersWriter out;
     out.add_flag("done", true);
     for (const Error& fault : service.indexing().faults()) {
-        ParametersWriter parts;
-        parts.add_text("searchParameter", "valueUri", fault.expression);
-        parts.add_text("diagnostics", "valueString", fault.detail);
-        out.add_parts("fault", parts);
+        out.begin_parts("fault");
+        out.add_text("searchParameter", "valueUri", fault.expression);
+        out.add_text("diagnostics", "valueString", fault.detail);
+        out.end_parts();
     }
     return out.response();
 }

@@ -185,24 +185,24 @@ class Translation {
 Result<void> Translation::add(json::Value map, std::string_view equivalence,
                               const std::string& coding, json::Value products) {
     const std::size_t before = matches_.size();
-    ParametersWriter parts;
-    parts.add_text("equivalence", "valueCode", equivalence);
+    matches_.begin_parts("match");
+    matches_.add_text("equivalence", "valueCode", equivalence);
     if (coding != "{}") {
-        parts.add("concept", "valueCoding", coding);
+        matches_.add("concept", "valueCoding", coding);
     }
     for (const json::Value product : products.elements()) {
-        ParametersWriter own;
+        matches_.begin_parts("product");
         if (product["property"].is_string()) {
-            own.add("element", "valueUri", product["property"].raw());
+            matches_.add("element", "valueUri", product["property"].raw());
         }
-        own.add("concept", "valueCoding",
-                coding_json(product["system"], {}, product["value"], product["display"]));
-        parts.add_parts("product", own);
+        matches_.add("concept", "valueCoding",
+                     coding_json(product["system"], {}, product["value"], product["display"]));
+        matches_.end_parts();
     }
     if (const std::string url = map["url"].string(); !url.empty()) {
-        parts.add_text("source", "valueUri", url);
+        matches_.add_text("source", "valueUri", url);
     }
-    matches_.add_parts("match", parts);
+    matches_.end_parts();
     found_ = found_ || (equivalence != "unmatched" && equivalence != "disjoint");
     return count_written(session_.effort(), before, matches_.size());
 }

@@ -340,13 +340,13 @@ std::string parameters_of(const std::vector<Step>& steps, bool done) {
     out.add_flag("done", done);
     out.add("count", "valueInteger", std::to_string(steps.size()));
     for (const Step& step : steps) {
-        ParametersWriter parts;
-        parts.add_text("reference", "valueString", step.name);
-        parts.add_text("version", "valueString", std::to_string(step.now.version.value));
+        out.begin_parts("resource");
+        out.add_text("reference", "valueString", step.name);
+        out.add_text("version", "valueString", std::to_string(step.now.version.value));
         if (step.back_to) {
-            parts.add_text("backTo", "valueString", std::to_string(step.back_to->version.value));
+            out.add_text("backTo", "valueString", std::to_string(step.back_to->version.value));
         }
-        out.add_parts("resource", parts);
+        out.end_parts();
     }
     return out.resource();
 }
