@@ -4,12 +4,12 @@
 #include "core/definitions.h"
 #include "core/interactions/turns.h"
 #include "tests/core/bulk/export_fixture.h"
+#include "tests/support/cpu_of.h"
 #include "tests/support/longest_pause.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <functional>
@@ -21,6 +21,7 @@ namespace annals::core {
 namespace {
 
 using test::Answer;
+using test::cpu_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -109,19 +110,6 @@ class LinkedExportTest : public ExportTest {
             R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}}])");
     }
 };
-
-/// The least processor time of three runs of `work`, counting all threads.
-template <typename Work>
-std::clock_t cpu_of(Work work) {
-    std::clock_t least = 0;
-    for (int run = 0; run < 3; ++run) {
-        const std::clock_t begin = std::clock();
-        work();
-        const std::clock_t taken = std::clock() - begin;
-        least = run == 0 ? taken : std::min(least, taken);
-    }
-    return least;
-}
 
 class LargeGroupExportTest : public ExportTest {
   protected:
