@@ -361,18 +361,19 @@ TEST_F(TerminologyWorker, TakesEachOfTheValueSetsThatAQueryNamesApart) {
     }
     std::promise<void> let_first;
     auto before_first = occupy(let_first);
-    auto answer = ask("GET", "/Observation?code:in=http://s/v&category:in=http://s/w");
+    core::Request request = request_of(core::HttpMethod::get, "/Observation");
+    request.query = "code:in=http://s/v&category:in=http://s/w";
+    auto answer = begin(request);
     ASSERT_TRUE(waits_for_worker());
     std::promise<void> let_second;
     auto before_second = std::async(std::launch::async, [&] { return occupy(let_second); });
-    while (service().definitions().worker().waiting() < 2) {
-        std::this_thread::sleep_for(1ms);
-    }
+    EXPECT_TRUE(waits_for_worker(2));
     let_first.set_value();
     auto busy = before_second.get();  // so the first has been taken apart
+    EXPECT_TRUE(waits_for_worker());  // or what is freed when the query is over
     EXPECT_EQ(send("GET", "/ValueSet/v").status, 200) << "others are answered";
-    EXPECT_EQ(answer.wait_for(100ms), std::future_status::timeout)
-        << "the second is left to it also";
+    on_loop([] {});
+    EXPECT_EQ(answer.wait_for(0ms), std::future_status::timeout) << "the second is left to it also";
     let_second.set_value();
     EXPECT_TRUE(before_first.get());
     EXPECT_TRUE(busy.get());

@@ -15,6 +15,7 @@
 #include <asio/use_future.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <future>
 #include <memory>
 #include <string>
@@ -43,10 +44,10 @@ class BusyWorkerFixture : public ServiceFixture {
         return busy;
     }
 
-    /// Waits until something waits for the busy worker; false if nothing does within ten seconds.
-    bool waits_for_worker() {
+    /// Waits until so much waits for the busy worker; false if it does not within ten seconds.
+    bool waits_for_worker(std::size_t count = 1) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        while (service().definitions().worker().waiting() == 0) {
+        while (service().definitions().worker().waiting() < count) {
             if (std::chrono::steady_clock::now() > end) {
                 return false;
             }
