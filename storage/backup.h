@@ -45,7 +45,7 @@ struct BackupReport {
 /// copied if the two are on different devices; the open one is copied up to the end. Everything taken is read and checked.
 ///
 /// Durability: on success, all of it. If interrupted, `to` is marked as unfinished, still has at least the contents of the
-///             previous backup, and the next backup continues.
+///             previous backup, which the next one keeps; it takes the rest anew.
 /// Errors:     usage (`to` contains something else, or a backup of another or a newer store; it is being written by
 ///             another process), corrupt (the store is damaged; names segment and offset), no_store, io; expired if
 ///             `stop` returned true.

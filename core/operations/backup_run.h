@@ -21,7 +21,7 @@ namespace annals::core {
 /// Where backups are, each in a directory of its name.
 std::string backup_folder(const Config& config);
 
-/// Lifetime: `store` outlives it. Its destructor stops a running backup; the next run continues it.
+/// Lifetime: `store` outlives it. Its destructor stops a running backup; the next run completes it.
 class BackupRun {
   public:
     BackupRun(const Config& config, const storage::Store& store);

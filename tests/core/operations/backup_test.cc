@@ -1,13 +1,18 @@
 // $backup: begun, watched, made, refused.
 
 #include "core/operations/backup_run.h"
+#include "storage/backup_manifest.h"
 #include "storage/file_system.h"
+#include "storage/store.h"
 #include "storage/verify.h"
+#include "tests/support/commits.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -22,11 +27,12 @@ using test::patient;
 
 class BackupOperationTest : public test::ServiceFixture {
   protected:
-    /// The answer once no backup is being made any more.
+    /// The answer once no backup is being made any more, or after half a minute.
     Answer finished() {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
         while (true) {
             Answer answer = send("GET", "/$backup");
-            if (answer.status != 202) {
+            if (answer.status != 202 || std::chrono::steady_clock::now() > end) {
                 return answer;
             }
             EXPECT_FALSE(answer.header("X-Progress").empty());
@@ -88,29 +94,55 @@ TEST_F(BackupOperationTest, IsNotBegunWhileAnotherIsBeingMade) {
     EXPECT_EQ(back_up("second").status, 200);
 }
 
-TEST_F(BackupOperationTest, IsEndedWithTheServerAndContinuedByTheNext) {
-    store_options_.segment_bytes = 4 << 10;
-    restart(Config());
-    for (int i = 0; i < 50; ++i) {
-        put_patient(fmt::format("p{}", i));
-    }
-    const std::string to = data() + "/backups/nightly";
+/// What the backup before had is still there, and is kept by the next one.
+TEST(BackupRunTest, IsEndedWithTheServerAndCompletedByTheNext) {
+    storage::FileSystem& files = storage::posix_file_system();
+    const test::TemporaryDirectory directory;
+    Config config;
+    config.data = directory.path();
+    storage::StoreOptions options;
+    options.segment_bytes = 4 << 10;
+    const auto store = storage::Store::open(files, config.data, options);
+    ASSERT_TRUE(store) << store.error().detail;
+    const auto fill = [&] {
+        for (int i = 0; i < 8; ++i) {
+            test::CommitBuilder commit;
+            commit.put("Patient", std::to_string(i), std::string(1 << 10, 'x'));
+            ASSERT_TRUE((*store)->wait((*store)->submit(commit.commit()).ticket));
+        }
+    };
+    const auto wait_for = [](const auto& done) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!done() && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const auto back_up = [&] {
+        BackupRun run(config, **store);
+        EXPECT_TRUE(run.start("nightly"));
+        wait_for([&] { return !run.status().running; });
+        return run.status().report.value_or(storage::BackupReport());
+    };
+    const std::string to = config.data + "/backups/nightly";
     const auto is_unfinished = [&] {
-        const auto report = storage::verify(storage::posix_file_system(), to);
+        const auto report = storage::verify(files, to);
         EXPECT_TRUE(report) << report.error().detail;
         EXPECT_TRUE(report->damages.empty());
         return report->unfinished_backup;
     };
+    fill();
+    const storage::BackupReport before = back_up();
+    EXPECT_GT(before.segments, 2U);
+    fill();
     // On a busy machine a backup may go on before it is told to end.
     bool unfinished = false;
     for (int i = 0; i < 20 && !unfinished; ++i) {
-        std::filesystem::remove_all(to);
-        std::unique_lock erasing(store().segment_files());  // it waits for this
-        auto run = std::make_unique<BackupRun>(service().config(), store());
-        ASSERT_TRUE(run->start("nightly"));
-        while (!std::filesystem::exists(to + "/segments")) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+        std::unique_lock erasing((*store)->segment_files());  // it waits for this
+        auto run = std::make_unique<BackupRun>(config, **store);
+        EXPECT_TRUE(run->start("nightly"));
+        wait_for([&] {
+            return std::filesystem::exists(fmt::format("{}/{}", to, storage::kBackupPartial));
+        });
         std::thread stop([&run] { run.reset(); });
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         erasing.unlock();
@@ -118,7 +150,14 @@ TEST_F(BackupOperationTest, IsEndedWithTheServerAndContinuedByTheNext) {
         unfinished = is_unfinished();
     }
     EXPECT_TRUE(unfinished);
-    EXPECT_EQ(back_up("nightly").status, 200);
+    options.read_only = true;
+    const auto interrupted = storage::Store::open(files, to, options);
+    ASSERT_TRUE(interrupted) << interrupted.error().detail;
+    EXPECT_GE((*interrupted)->last_position(), before.position);
+    const storage::BackupReport after = back_up();
+    EXPECT_EQ(after.position, (*store)->last_position());
+    EXPECT_GE(after.kept, before.segments - 1) << "all but the open one";
+    EXPECT_LT(after.kept, after.segments);
     EXPECT_FALSE(is_unfinished());
 }
 
