@@ -10,7 +10,8 @@ void RecentWrites::add(TypeId type, Ticket ticket, std::uint64_t identity,
         chunks_.back().values.size() >= kChunkValues) {
         // As much as the one before took, so that nothing is copied as it grows.
         spare_.writes.reserve(kChunkWrites);
-        spare_.values.reserve(chunks_.empty() ? 0 : chunks_.back().values.size());
+        spare_.values.reserve(
+            chunks_.empty() ? 0 : std::min(chunks_.back().values.size(), 2 * kChunkValues));
         chunks_.push_back(std::move(spare_));
         spare_ = {};
         chunks_.back().first = next_;
