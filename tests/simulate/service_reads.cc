@@ -11,6 +11,27 @@ namespace annals::test {
 
 using storage::HistoryOrder;
 
+class ServiceSimulation::AsPatient {
+  public:
+    AsPatient(ServiceSimulation& simulation, bool applies) : simulation_(simulation) {
+        if (applies) {
+            simulation_.send_as(&*simulation_.patient_);
+            simulation_.model_.patient = "Patient/" + simulation_.patient_->patient();
+        }
+    }
+
+    ~AsPatient() {
+        simulation_.send_as(&simulation_.everybody_);
+        simulation_.model_.patient.clear();
+    }
+
+    AsPatient(const AsPatient&) = delete;
+    AsPatient& operator=(const AsPatient&) = delete;
+
+  private:
+    ServiceSimulation& simulation_;
+};
+
 // ---- single requests ----
 
 ServiceSimulation::Read ServiceSimulation::pick_read() {

@@ -217,27 +217,6 @@ class ServiceSimulation : public ServiceFixture {
     std::uint64_t urns_ = 0;
 };
 
-class ServiceSimulation::AsPatient {
-  public:
-    AsPatient(ServiceSimulation& simulation, bool applies) : simulation_(simulation) {
-        if (applies) {
-            simulation_.send_as(&*simulation_.patient_);
-            simulation_.model_.patient = "Patient/" + simulation_.patient_->patient();
-        }
-    }
-
-    ~AsPatient() {
-        simulation_.send_as(&simulation_.everybody_);
-        simulation_.model_.patient.clear();
-    }
-
-    AsPatient(const AsPatient&) = delete;
-    AsPatient& operator=(const AsPatient&) = delete;
-
-  private:
-    ServiceSimulation& simulation_;
-};
-
 template <typename A, typename B>
 void ServiceSimulation::expect_same(const A& found, const B& expected, std::string_view what) {
     if (!(found == expected)) {
