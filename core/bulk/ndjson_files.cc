@@ -154,6 +154,9 @@ Result<void> NdjsonFiles::restore(json::Value checkpoint) {
         ANNALS_TRY(one.written, saved_number(kept["bytes"], "bytes"));
         auto file = run_.files().open(run_.path(kept["name"].string()),
                                       storage::FileSystem::Mode::read_write);
+        if (!file && file.error().code == Errc::no_store) {
+            return std::move(file.error());  // no descriptors are left, which passes
+        }
         if (!file) {
             return Error{Errc::io, std::move(file.error().detail)};  // nobody else removes it
         }

@@ -52,7 +52,8 @@ class NdjsonFiles {
     /// job_stopped() once the grace is over.
     Result<std::string> checkpoint();
 
-    /// Continues from a checkpoint; what was written after it is cut off. Errors: io; corrupt (no valid checkpoint).
+    /// Continues from a checkpoint; what was written after it is cut off. Errors: no_store, io; corrupt (no valid
+    /// checkpoint).
     Result<void> restore(json::Value checkpoint);
 
     /// Closes all files and returns them, ascending by type; none is empty. Errors: those of checkpoint().

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -35,25 +36,33 @@ class ImportRun : public test::ServiceFixture {
 
     /// Imports `text`, continuing from the state `saved`. No wait takes long.
     Result<JobResult> run(const std::string& text, std::string_view saved = {}) {
+        return run_all({{"lines", text}}, saved);
+    }
+
+    /// The same for several files, with their names.
+    Result<JobResult> run_all(const std::vector<std::pair<std::string, std::string>>& inputs,
+                              std::string_view saved = {}) {
         ImportTask task;
-        task.inputs = {{.name = "lines", .type = "", .uploaded = true}};
+        for (const auto& [name, text] : inputs) {
+            task.inputs.push_back({.name = name, .type = "", .uploaded = true});
+            files_.set_content("j/" + name, text);
+        }
         JobOrder order;
         order.base_url = kBaseUrl;
         order.task = task_json(task);
-        files_.set_content("j/lines", text);
-        bool waited = false;
+        bool waits = false;
         const auto say = [&](const std::string& what) {
             said_.push_back(what);
-            waited = what == "waiting for space on the disk";
+            waits = what == "waiting for space on the disk";
             const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
             while (store().write_state() == storage::WriteState::no_space &&
                    std::chrono::steady_clock::now() < deadline) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
         };
-        // A job that is to stop doesn't pause.
+        // A job that is to stop doesn't wait: it is told so once, when it would.
         JobRun job("j", order, "j", std::string(saved), files_,
-                   {.stopping = [&] { return waited; }, .say = say});
+                   {.stopping = [&] { return std::exchange(waits, false); }, .say = say});
         Result<JobResult> result = import_job(service(), job);
         if (!result) {
             return result;
@@ -102,6 +111,20 @@ TEST_F(ImportRun, WaitsForADescriptorForItsFile) {
     EXPECT_EQ(result->files.at(0).count, 1U);
     EXPECT_EQ(errors_, "");
     EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+}
+
+TEST_F(ImportRun, WaitsForADescriptorForItsErrors) {
+    files_.fail_next(SimFileSystem::Call::open, Errc::no_store, 2, 1);  // after the first input
+    const auto result =
+        run_all({{"one", patient_line("a") + "broken\n"}, {"two", "broken\n" + patient_line("b")}});
+    ASSERT_TRUE(result) << result.error().detail;
+    EXPECT_THAT(said_,
+                ElementsAre("waiting for space on the disk", "waiting for space on the disk"));
+    EXPECT_EQ(result->files.at(0).count, 1U);
+    EXPECT_EQ(result->files.at(1).count, 1U);
+    EXPECT_EQ(result->files.at(2).count, 2U);
+    EXPECT_THAT(errors_, HasSubstr("one:2: "));
+    EXPECT_THAT(errors_, HasSubstr("two:1: "));
 }
 
 TEST_F(ImportRun, EndsWhereTheLogTakesNothingMore) {
