@@ -452,7 +452,7 @@ Result<JobResult> import_job(const Service& service, JobRun& run) {
         }
         // Tries again from the last checkpoint.
         if (result.error().code == Errc::no_store) {
-            run.say("waiting for space on the disk");
+            run.say("waiting for disk space or file descriptors");
             for (int i = 0; i < 5 && !run.stopping(); ++i) {
                 std::this_thread::sleep_for(kImportPause);
             }

@@ -384,8 +384,10 @@ Result<JobResult> bundle_job(const Service& service, JobRun& run) {
         if (written.error().code != Errc::no_store) {
             return Error(written.error());
         }
-        return Error{Errc::processing,
-                     "The Bundle was processed, but there is no space left for its response"};
+        return Error{
+            Errc::processing,
+            "The Bundle was processed, but there is too little space, or there are too few file "
+            "descriptors, for its response"};
     }
     ANNALS_TRY_VOID(run.files().remove(run.path(kBundleFile)));
     return result;

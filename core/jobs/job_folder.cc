@@ -103,7 +103,9 @@ JobState failed_by(const Error& error, std::string_view id) {
     state.stage = JobStage::failed;
     state.code = meaning.issue_code;
     if (error.code == Errc::no_store) {
-        state.detail = "There is no space left for the job's output";
+        state.detail =
+            "There is too little space, or there are too few file descriptors, for the job's "
+            "output";
     } else if (meaning.status >= 500 || error.detail.empty()) {
         state.detail = meaning.text;
     } else {

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ namespace {
 using test::SimFileSystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+constexpr std::string_view kWaits = "waiting for disk space or file descriptors";
 
 class ImportRun : public test::ServiceFixture {
   protected:
@@ -53,7 +56,7 @@ class ImportRun : public test::ServiceFixture {
         bool waits = false;
         const auto say = [&](const std::string& what) {
             said_.push_back(what);
-            waits = what == "waiting for space on the disk";
+            waits = what == kWaits;
             const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
             while (store().write_state() == storage::WriteState::no_space &&
                    std::chrono::steady_clock::now() < deadline) {
@@ -96,7 +99,7 @@ TEST_F(ImportRun, GoesOnOnceTheDiskHasRoomAgain) {
     disk_->fail_next(SimFileSystem::Call::write, Errc::no_store);
     const auto result = run(entry_line("a") + patient_line("b"));
     ASSERT_TRUE(result) << result.error().detail;
-    EXPECT_THAT(said_, ElementsAre("waiting for space on the disk"));
+    EXPECT_THAT(said_, ElementsAre(kWaits));
     EXPECT_EQ(result->files.at(0).count, 2U);
     EXPECT_EQ(errors_, "");
     EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
@@ -107,7 +110,7 @@ TEST_F(ImportRun, WaitsForADescriptorForItsFile) {
     files_.fail_next(SimFileSystem::Call::open, Errc::no_store);
     const auto result = run(patient_line("a"));
     ASSERT_TRUE(result) << result.error().detail;
-    EXPECT_THAT(said_, ElementsAre("waiting for space on the disk"));
+    EXPECT_THAT(said_, ElementsAre(kWaits));
     EXPECT_EQ(result->files.at(0).count, 1U);
     EXPECT_EQ(errors_, "");
     EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
@@ -118,8 +121,7 @@ TEST_F(ImportRun, WaitsForADescriptorForItsErrors) {
     const auto result =
         run_all({{"one", patient_line("a") + "broken\n"}, {"two", "broken\n" + patient_line("b")}});
     ASSERT_TRUE(result) << result.error().detail;
-    EXPECT_THAT(said_,
-                ElementsAre("waiting for space on the disk", "waiting for space on the disk"));
+    EXPECT_THAT(said_, ElementsAre(kWaits, kWaits));
     EXPECT_EQ(result->files.at(0).count, 1U);
     EXPECT_EQ(result->files.at(1).count, 1U);
     EXPECT_EQ(result->files.at(2).count, 2U);

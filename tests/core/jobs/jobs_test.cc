@@ -95,7 +95,9 @@ TEST_F(JobsTest, ThatFailSayWhyWithoutPathsAndLeaveNoFiles) {
         const JobView view = look(*id);
         EXPECT_EQ(view.stage, JobStage::failed);
         EXPECT_EQ(view.state.code, "no-store");
-        EXPECT_EQ(view.state.detail, "There is no space left for the job's output");
+        EXPECT_EQ(view.state.detail,
+                  "There is too little space, or there are too few file descriptors, for the job's "
+                  "output");
     };
     check();
     EXPECT_EQ(job_paths().size(), 2U);
