@@ -46,7 +46,7 @@ class ExportJob {
           store_(service.store()),
           run_(run),
           stop_grace_(run, service.config()) {
-        files_.emplace(run, stop_grace_, service.config().export_max_file);
+        files_.emplace(run, service.config().export_max_file, &stop_grace_);
     }
 
     Result<JobResult> work() {
@@ -107,7 +107,7 @@ class ExportJob {
         pass_ = 0;
         after_ = {};
         resources_ = 0;
-        files_.emplace(run_, stop_grace_, service_.config().export_max_file);
+        files_.emplace(run_, service_.config().export_max_file, &stop_grace_);
         series_.fill(nullptr);
         return checkpoint();
     }

@@ -55,7 +55,7 @@ class ImportJob {
           store_(service.store()),
           run_(run),
           stop_grace_(run, service.config()),
-          files_(run, stop_grace_, kErrorFileBytesMax),
+          files_(run, kErrorFileBytesMax),
           loop_(store_),
           taken_(store_) {
         request_.base_url = run.order().base_url;

@@ -120,7 +120,7 @@ Result<std::string> NdjsonFiles::checkpoint() {
             }
             continue;
         }
-        if (grace_.is_over()) {
+        if (is_grace_over()) {
             return job_stopped();
         }
         ANNALS_TRY_VOID(flush(*one));
@@ -170,7 +170,7 @@ Result<void> NdjsonFiles::restore(json::Value checkpoint) {
 
 Result<std::vector<JobFile>> NdjsonFiles::finish() {
     for (const auto& one : series_) {
-        if (grace_.is_over()) {
+        if (is_grace_over()) {
             return job_stopped();
         }
         ANNALS_TRY_VOID(close(*one));

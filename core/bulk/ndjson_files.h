@@ -25,9 +25,9 @@ bool is_ndjson(std::string_view name) noexcept;
 class NdjsonFiles {
   public:
     /// Writes to files in the job's folder; begins a new one if a line would make the current one larger than `bytes_max`.
-    /// Lifetime: `run` and `grace` outlive it.
-    NdjsonFiles(const JobRun& run, StopGrace& grace, std::uint64_t bytes_max)
-        : run_(run), grace_(grace), bytes_max_(bytes_max) {}
+    /// `grace`: after which no further file is synced; null: all are, as suits few files. Lifetime: `run` and `grace` outlive it.
+    NdjsonFiles(const JobRun& run, std::uint64_t bytes_max, StopGrace* grace = nullptr)
+        : run_(run), bytes_max_(bytes_max), grace_(grace) {}
 
     /// The consecutive files of one part of the manifest (such as "output") and one type.
     struct Series {
@@ -64,13 +64,15 @@ class NdjsonFiles {
     std::size_t file_count() const noexcept { return done_.size() + open_count_; }
 
   private:
+    bool is_grace_over() const { return grace_ != nullptr && grace_->is_over(); }
+
     Result<void> open(Series& series);
     Result<void> flush(Series& series);
     Result<void> close(Series& series);
 
     const JobRun& run_;
-    StopGrace& grace_;
     std::uint64_t bytes_max_;
+    StopGrace* grace_;
     std::vector<std::unique_ptr<Series>> series_;
     std::vector<JobFile> done_;
     std::uint64_t bytes_ = 0;  // of all lines added

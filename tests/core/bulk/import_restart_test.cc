@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -164,6 +165,23 @@ TEST_F(ImportJobTest, StoppedEndsWithinAWindow) {
         saved = run(saved, text, 1);
         EXPECT_EQ(store().totals().versions, versions) << saved;
     }
+}
+
+TEST_F(ImportJobTest, StoppedEndsWithinAWindowAndGoesOnBehindALineThatItRefused) {
+    Config config;
+    config.shutdown_timeout = std::chrono::milliseconds(0);
+    restart(config);
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+        text += fmt::format("broken\n{{\"resourceType\":\"Patient\",\"id\":\"p{}\"}}\n", i);
+    }
+    std::string saved(kBegun);
+    for (std::uint64_t lines = 1; lines <= 6; ++lines) {
+        saved = run(saved, text, 1);
+        EXPECT_EQ(store().totals().versions, lines / 2) << saved;
+    }
+    run(saved, text, 100);
+    EXPECT_EQ(std::ranges::count(files_.content("j/error-1.ndjson"), '\n'), 3);
 }
 
 /// Of entries without version numbers, some of which wait for the worker.
