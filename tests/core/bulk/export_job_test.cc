@@ -10,8 +10,11 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -38,11 +41,16 @@ class ExportJobTest : public ExportTest {
     /// Runs the job until it has asked `asks` times whether to stop.
     Result<JobResult> run_for(const ExportTask& task, std::string& saved, int asks,
                               test::SimFileSystem& files) {
+        return run_until([&] { return asks-- <= 0; }, task, saved, files);
+    }
+
+    Result<JobResult> run_until(std::function<bool()> is_to_stop, const ExportTask& task,
+                                std::string& saved, test::SimFileSystem& files) {
         JobOrder order;
         order.base_url = kBaseUrl;
         order.task = task_json(task);
         JobRun run("j", order, "j", saved, files,
-                   {.stopping = [&] { return asks-- <= 0; }, .say = [](const std::string&) {}});
+                   {.stopping = std::move(is_to_stop), .say = [](const std::string&) {}});
         Result<JobResult> result = export_job(service(), run);
         saved = run.saved();
         return result;
@@ -141,6 +149,37 @@ TEST_F(ExportJobTest, SavesNothingMoreOnceItsTimeToStopIsOver) {
     ASSERT_TRUE(result) << result.error().detail;
     ASSERT_EQ(result->files.size(), 1U);
     EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 3000U);
+}
+
+TEST_F(ExportJobTest, IsWholeWhereverItsTimeToStopEnds) {
+    Config config;
+    config.shutdown_timeout = std::chrono::milliseconds(1);  // a fifth of which is nothing
+    restart(config);
+    fill(50);
+    put("Device", "d");
+    put("Organization", "o");
+    test::SimFileSystem once;
+    ASSERT_TRUE(once.make_directory("j"));
+    std::string saved;
+    const auto expected = run_for(ExportTask(), saved, 1'000'000, once);
+    ASSERT_TRUE(expected) << expected.error().detail;
+    ASSERT_EQ(expected->files.size(), 3U);
+    // From the first sync, of the state, to the last: in between are those of the files, at the end.
+    for (std::uint64_t syncs = 1; syncs < once.file_syncs(); ++syncs) {
+        SCOPED_TRACE(syncs);
+        test::SimFileSystem files;
+        ASSERT_TRUE(files.make_directory("j"));
+        saved.clear();
+        const auto is_to_stop = [&] { return files.file_syncs() >= syncs; };
+        ASSERT_FALSE(run_until(is_to_stop, ExportTask(), saved, files));
+        EXPECT_EQ(files.file_syncs(), syncs);
+        const auto result = run_for(ExportTask(), saved, 1'000'000, files);
+        ASSERT_TRUE(result) << result.error().detail;
+        ASSERT_EQ(result->files.size(), 3U);
+        for (const JobFile& file : expected->files) {
+            EXPECT_EQ(files.content("j/" + file.name), once.content("j/" + file.name));
+        }
+    }
 }
 
 TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
