@@ -65,8 +65,9 @@ search::Plan plan_for(const ExportScope& scope, const ExportScope::Searched& one
 
 class ScopeFinder {
   public:
-    ScopeFinder(const ExportTask& task, search::Snapshot& snapshot, const TextSet<>* members)
-        : task_(task), snapshot_(snapshot), members_(members) {}
+    ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
+                std::optional<TextSet<>> members)
+        : task_(task), snapshot_(snapshot), members_(std::move(members)) {}
 
     Result<ExportScope> run(const search::QueryContext& context,
                             const std::function<bool()>& stopping) {
@@ -125,12 +126,12 @@ class ScopeFinder {
 
     Result<void> find_patients() {
         for (const std::string& id : task_.patients) {
-            ANNALS_TRY_VOID(check_patient(snapshot_, id, members_));
+            ANNALS_TRY_VOID(check_patient(snapshot_, id, members_ ? &*members_ : nullptr));
         }
         if (!task_.patients.empty()) {
             scope_.patients.emplace(task_.patients.begin(), task_.patients.end());
-        } else if (members_ != nullptr) {
-            scope_.patients = *members_;
+        } else if (members_) {
+            scope_.patients = std::move(members_);
         } else {
             return {};
         }
@@ -184,7 +185,7 @@ class ScopeFinder {
 
     const ExportTask& task_;
     search::Snapshot& snapshot_;
-    const TextSet<>* members_;  ///< null: not of a Group
+    std::optional<TextSet<>> members_;  ///< none: not of a Group
     ExportScope scope_;
 };
 
@@ -198,17 +199,18 @@ Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapsho
                                const std::shared_ptr<const search::ParameterSet>& parameters,
                                const terminology::Source& others, std::string_view base_url,
                                const std::function<bool()>& stopping) {
-    std::optional<GroupMembers> group;
+    std::optional<TextSet<>> members;
     if (task.level == ExportTask::Level::group) {
-        group.emplace(snapshot, task.group, base_url);
+        GroupMembers group(snapshot, task.group, base_url);
         search::Pace pace(kGroupTurn);
         for (bool done = false; !done;) {
             if (stopping()) {
                 return job_stopped();
             }
             pace.begin_turn();
-            ANNALS_TRY(done, group->advance(pace));
+            ANNALS_TRY(done, group.advance(pace));
         }
+        members = group.take_patients();
     }
     const search::SnapshotResources stored(snapshot, others);
     const search::QueryContext context{.stored = stored,
@@ -216,7 +218,7 @@ Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapsho
                                        .parameters = parameters,
                                        .base_url = std::string(base_url),
                                        .strict = task.strict};
-    return ScopeFinder(task, snapshot, group ? &group->patients() : nullptr).run(context, stopping);
+    return ScopeFinder(task, snapshot, std::move(members)).run(context, stopping);
 }
 
 Result<void> check_patient(const search::Snapshot& snapshot, const std::string& id,

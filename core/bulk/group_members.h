@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -43,6 +44,9 @@ class GroupMembers {
 
     /// The ids of the Patients found so far.
     const TextSet<>& patients() const noexcept { return patients_; }
+
+    /// The same, to keep.
+    TextSet<> take_patients() { return std::move(patients_); }
 
   private:
     struct Nested {
