@@ -6,6 +6,7 @@
 #include "core/base/random.h"
 #include "core/base/start_thread.h"
 #include "core/jobs/asking_rate.h"
+#include "core/jobs/settled.h"
 #include "core/service.h"
 
 #include <fmt/format.h>
@@ -35,26 +36,9 @@ constexpr std::size_t kFileNameCharsMax = 100;
 /// How often the keeper looks for expired jobs.
 constexpr std::chrono::seconds kExpiryPause{30};
 
-/// How long a coroutine that waits for the keeper sleeps between two checks.
-constexpr std::chrono::milliseconds kKeeperPause{2};
-
 /// Retry-After for a job that has been running for that long.
 std::chrono::seconds retry_after(std::chrono::seconds running) {
     return std::clamp(running / 10, std::chrono::seconds(1), std::chrono::seconds(10));
-}
-
-/// Set by the keeper when it has done what a coroutine waits for.
-struct Settled {
-    std::atomic<bool> done = false;
-    Result<void> result;
-};
-
-/// Waits for the keeper, and returns what came of it.
-asio::awaitable<Result<void>> outcome_of(Loop& loop, std::shared_ptr<Settled> settled) {
-    while (!settled->done.load(std::memory_order_acquire)) {
-        co_await loop.pause(kKeeperPause);
-    }
-    co_return std::move(settled->result);
 }
 
 }  // namespace
@@ -67,18 +51,18 @@ struct Jobs::Impl {
         std::atomic<bool> stop = false;
         std::jthread thread;
 
+        // Guarded by `mutex`.
+        bool ended = false;  // the thread has nothing left to do
+        JobState state;
+        std::string progress;
+        AskingRate rate;
+
         // Nobody asks for them again, and a task may have megabytes.
         void drop_task() {
             order.task.clear();
             order.task.shrink_to_fit();
             order.principal.reset();
         }
-
-        // Guarded by `mutex`.
-        bool ended = false;  // the thread has nothing left to do
-        JobState state;
-        std::string progress;
-        AskingRate rate;
     };
 
     const Service& service;
@@ -251,24 +235,24 @@ struct Jobs::Impl {
 
     void create(const std::shared_ptr<Job>& job, const std::vector<JobInput>& inputs,
                 Settled& settled) {
-        settled.result = make_folder(files, directory, job->id, job->order, job->begun, inputs);
+        Result<void> made = make_folder(files, directory, job->id, job->order, job->begun, inputs);
         {
             const std::lock_guard lock(mutex);
-            if (settled.result && !stopping) {
-                settled.result = start(job);
+            if (made && !stopping) {
+                made = start(job);
             }
-            if (settled.result) {
+            if (made) {
                 jobs.emplace(job->id, job);
             }
-            if (!settled.result || stopping) {
+            if (!made || stopping) {
                 --running;
                 changed.notify_all();
             }
         }
-        if (!settled.result) {
+        if (!made) {
             remove_folder(files, folder(job->id), kOrderFile);
         }
-        settled.done.store(true, std::memory_order_release);
+        settled.settle(std::move(made));
     }
 
     // Requires: the lock is held, and the job has been taken out of `jobs`. If it can't be removed and somebody waits at
@@ -292,8 +276,7 @@ struct Jobs::Impl {
                 changed.notify_all();
             }
             if (settled != nullptr) {
-                settled->result = std::move(gone);
-                settled->done.store(true, std::memory_order_release);
+                settled->settle(std::move(gone));
             }
         }));
         ++removing;
@@ -407,7 +390,7 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         }
         ++impl_->running;
     }
-    Result<void> created = co_await outcome_of(loop, settled);
+    Result<void> created = co_await Settled::outcome_of(loop, settled);
     if (!created) {
         co_return std::move(created.error());
     }
@@ -428,7 +411,7 @@ asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
         }
         impl_->jobs.erase(found);
     }
-    Result<void> gone = co_await outcome_of(loop, settled);
+    Result<void> gone = co_await Settled::outcome_of(loop, settled);
     co_return gone;
 }
 
