@@ -63,14 +63,17 @@ struct DoomedVersions {
 // Handles one call, from its parameters to its receipt.
 class Purge {
   public:
-    Purge(const Service& service, const Request& request, const Target& target, PurgeAsked asked)
+    Purge(const Service& service, const Request& request, const Target& target, PurgeAsked asked,
+          std::size_t versions_max)
         : service_(service),
           store_(service.store()),
           request_(request),
           target_(target),
           asked_(asked),
+          versions_max_(versions_max),
           turns_(*request.loop, service.config().limits.request_timeout),
-          found_(store_, service.indexing().parameters(), request.base_url, target.id) {}
+          found_(store_, service.indexing().parameters(), request.base_url, target.id,
+                 versions_max) {}
 
     asio::awaitable<Response> run() {
         const Result<Preconditions> conditions = read_preconditions(request_);
@@ -192,10 +195,10 @@ class Purge {
             if (name != own()) {
                 choose_of(name, positions);
             }
-            if (versions_ > kPurgeVersionsMax) {
+            if (versions_ > versions_max_) {
                 co_return Error{
                     Errc::too_costly,
-                    fmt::format("More than {} versions would be erased", kPurgeVersionsMax)};
+                    fmt::format("More than {} versions would be erased", versions_max_)};
             }
             if (turns_.pace().is_over()) {
                 Result<void> in_time = co_await turns_.next();
@@ -258,7 +261,7 @@ class Purge {
         while (true) {
             storage::HistoryPage page = store_.history(query);
             all.insert(all.end(), page.versions.begin(), page.versions.end());
-            if (!page.more || page.versions.empty() || all.size() > kPurgeVersionsMax) {
+            if (!page.more || page.versions.empty() || all.size() > versions_max_) {
                 return all;
             }
             query.after = page.versions.back();
@@ -415,6 +418,7 @@ class Purge {
     const Request& request_;
     const Target& target_;
     const PurgeAsked asked_;
+    const std::size_t versions_max_;
     Turns turns_;
     PatientVersions found_;
     std::vector<DoomedVersions> doomed_;
@@ -429,11 +433,16 @@ class Purge {
 
 asio::awaitable<Response> purge_operation(const Service& service, const Request& request,
                                           const Target& target) {
+    return purge_up_to(service, request, target, kPurgeVersionsMax);
+}
+
+asio::awaitable<Response> purge_up_to(const Service& service, const Request& request,
+                                      const Target& target, std::size_t versions_max) {
     const Result<PurgeAsked> asked = read_purge_asked(request);
     if (!asked) {
         co_return asked.error();
     }
-    Purge purge(service, request, target, *asked);
+    Purge purge(service, request, target, *asked, versions_max);
     co_return co_await purge.run();
 }
 

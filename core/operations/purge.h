@@ -26,4 +26,8 @@ inline constexpr std::size_t kPurgeReferrersTold = 1000;
 asio::awaitable<Response> purge_operation(const Service& service, const Request& request,
                                           const Target& target);
 
+/// The same with another limit than kPurgeVersionsMax.
+asio::awaitable<Response> purge_up_to(const Service& service, const Request& request,
+                                      const Target& target, std::size_t versions_max);
+
 }  // namespace annals::core

@@ -67,7 +67,8 @@ const storage::VersionInfo* LogWalk::next(const search::Pace& pace) {
 
 PatientVersions::PatientVersions(const storage::Store& store,
                                  std::shared_ptr<const search::ParameterSet> parameters,
-                                 std::string_view base_url, std::string_view id)
+                                 std::string_view base_url, std::string_view id,
+                                 std::size_t count_max)
     : store_(store),
       parameters_(std::move(parameters)),
       base_url_(base_url),
@@ -75,6 +76,7 @@ PatientVersions::PatientVersions(const storage::Store& store,
       needle_("/" + id_),
       patient_(search::patient_type()),
       key_(store.search_key(patient_, id)),
+      count_max_(count_max),
       walk_(store, true, [this](const storage::VersionInfo& info) { return is_candidate(info); }),
       reader_(store) {
     for (const TypeId type : search::compartment_members(patient_)) {
@@ -119,10 +121,9 @@ Result<void> PatientVersions::look(const storage::VersionInfo& info) {
         share = names_others(member, info.type, body) ? Share::others : Share::none;
     }
     found_[{info.type, std::string(stored->id)}].emplace(info.position, share);
-    if (++count_ > kPurgeVersionsMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("More than {} versions refer to {}", kPurgeVersionsMax,
-                                 resource_name(patient_, id_))};
+    if (++count_ > count_max_) {
+        return Error{Errc::too_costly, fmt::format("More than {} versions refer to {}", count_max_,
+                                                   resource_name(patient_, id_))};
     }
     return {};
 }

@@ -64,13 +64,13 @@ class LogWalk {
 /// Finds the versions that are in a patient's compartment.
 class PatientVersions {
   public:
-    /// Lifetime: `store` outlives this.
+    /// `count_max`: how many may be found. Lifetime: `store` outlives this.
     PatientVersions(const storage::Store& store,
                     std::shared_ptr<const search::ParameterSet> parameters,
-                    std::string_view base_url, std::string_view id);
+                    std::string_view base_url, std::string_view id, std::size_t count_max);
 
     /// Continues until the turn is over (false) or everything visible has been checked (true).
-    /// Errors: corrupt; too_costly (more than kPurgeVersionsMax).
+    /// Errors: corrupt; too_costly (more than `count_max`).
     Result<bool> advance(const search::Pace& pace);
 
     /// Everything at or before it has been checked. Requires: advance() returned true.
@@ -108,6 +108,7 @@ class PatientVersions {
     const std::string needle_;  ///< how every reference to the Patient ends or continues
     const TypeId patient_;
     const std::uint64_t key_;
+    const std::size_t count_max_;
     std::array<Member, kResourceTypeCount> members_;
     LogWalk walk_;
     search::BodyReader reader_;

@@ -4,6 +4,8 @@
 
 #include "core/base/digest.h"
 #include "core/interactions/turns.h"
+#include "core/own_loop.h"
+#include "core/target.h"
 #include "tests/core/operations/purge_fixture.h"
 #include "tests/support/longest_pause.h"
 
@@ -424,44 +426,38 @@ TEST_F(LongPurgeTest, TellsInTurnsWhatStaysBecauseItIsOthersToo) {
 }
 
 TEST_F(PurgeTest, RefusesMoreVersionsThanItErasesAtOnce) {
-    const storage::BodyPiece body[] = {
-        {storage::BodyPiece::Kind::text,
-         R"({"resourceType":"Observation","subject":{"reference":"Patient/p"}})"}};
-    // Observations of the patient, or their deletions, in one commit.
-    const auto write = [&](std::size_t begin, std::size_t end, bool deletion) {
-        std::vector<std::string> ids;
-        for (std::size_t i = begin; i < end; ++i) {
-            ids.push_back(fmt::format("o{}", i));
-        }
-        std::vector<storage::VersionWrite> writes(ids.size());
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            writes[i].type = *find_resource_type("Observation");
-            writes[i].id = ids[i];
-            writes[i].deletion = deletion;
-            if (deletion) {
-                writes[i].method = storage::Method::deletion;
-            } else {
-                writes[i].body = body;
-            }
-        }
-        storage::Commit commit;
-        commit.writes = writes;
-        const storage::Submission submission = store().submit(commit);
-        ASSERT_EQ(submission.status, storage::Submission::Status::accepted);
-        ASSERT_TRUE(store().wait(submission.ticket));
+    constexpr std::size_t kMost = 8;
+    // What a $purge that may erase kMost versions says instead of a receipt.
+    const auto refusal = [&](std::string_view query) -> std::string {
+        Request request;
+        request.method = HttpMethod::post;
+        request.path = "/Patient/p/$purge";
+        request.query = query;
+        request.base_url = kBaseUrl;
+        const Target target = *parse_target(request.path);
+        OwnLoop loop(store());
+        const Result<Response> answer =
+            loop.run("purge", request, purge_up_to(service(), request, target, kMost));
+        EXPECT_EQ(answer->status, answer->failure ? 413 : 200);
+        return answer->failure ? answer->failure->detail : "";
     };
-    const auto asked = [&] { return send("POST", "/Patient/p/$purge?dryRun=true").status; };
-    constexpr std::size_t kHalf = kPurgeVersionsMax / 2;
     put("Patient", "p");
-    write(0, kHalf, false);
-    write(0, kHalf - 1, true);
-    EXPECT_EQ(asked(), 200);
-    write(kHalf - 1, kHalf, true);
-    EXPECT_EQ(asked(), 413);
-    // Those that refer to the patient are too many already.
-    write(kHalf, kPurgeVersionsMax, false);
-    EXPECT_EQ(asked(), 413);
-    EXPECT_EQ(send("POST", "/Patient/p/$purge").status, 413);
+    for (const char* id : {"a", "b", "c", "d"}) {
+        put("Observation", id, subject("p"));
+    }
+    for (const char* id : {"a", "b", "c"}) {
+        remove("Observation/" + std::string(id));
+    }
+    EXPECT_EQ(refusal("dryRun=true"), "");
+    remove("Observation/d");
+    EXPECT_EQ(refusal("dryRun=true"), "More than 8 versions would be erased");
+    for (const char* id : {"e", "f", "g"}) {
+        put("Observation", id, subject("p"));
+    }
+    EXPECT_EQ(refusal("dryRun=true"), "More than 8 versions would be erased");
+    put("Observation", "h", subject("p"));
+    EXPECT_EQ(refusal("dryRun=true"), "More than 8 versions refer to Patient/p");
+    EXPECT_EQ(refusal(""), "More than 8 versions refer to Patient/p");
     EXPECT_EQ(status("Patient/p"), 200);
 }
 
