@@ -147,13 +147,21 @@ class Purge {
             }
             co_return std::nullopt;
         }
-        done = co_await request_.loop->erased_ticket(submission.ticket);
+        done = co_await request_.loop->settled_ticket(submission.ticket);
         if (!done) {
             co_return std::move(done.error());
+        }
+        done = co_await request_.loop->erased_ticket(submission.ticket);
+        if (!done) {
+            // It is erased all the same, which the access log tells.
+            Response left(std::move(done.error()));
+            co_await trace(202, left);
+            co_return left;
         }
         log_info(
             fmt::format("purge: {} versions of {} resources erased", versions_, doomed_.size()));
         Response answer = co_await receipt(submission.instant);
+        co_await trace(answer.status, answer);
         co_return answer;
     }
 
@@ -362,14 +370,8 @@ class Purge {
         out.add("versions", "valueInteger", fmt::to_string(versions_));
         out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
         Response response;
-        const bool traced = !asked_.dry_run && service_.config().audited();
-        response.entries.reserve(traced ? doomed_.size() : 0);
         for (const DoomedVersions& one : doomed_) {
             co_await tell(one, out);
-            if (traced) {
-                response.entries.push_back({HttpMethod::delete_, response.status,
-                                            resource_name(one.name.first, one.name.second)});
-            }
         }
         for (const PurgeReferrers::Referrer& referrer : referrers_->found()) {
             const auto& [type, id] = referrer.name;
@@ -385,6 +387,21 @@ class Purge {
             response.position = store_.last_position();
         }
         co_return response;
+    }
+
+    /// Adds what was erased to `answer`, for the access log. In turns, too.
+    asio::awaitable<void> trace(int status, Response& answer) {
+        if (!service_.config().audited()) {
+            co_return;
+        }
+        answer.entries.reserve(doomed_.size());
+        for (const DoomedVersions& one : doomed_) {
+            answer.entries.push_back(
+                {HttpMethod::delete_, status, resource_name(one.name.first, one.name.second)});
+            if (turns_.pace().is_over()) {
+                co_await turns_.give_way();
+            }
+        }
     }
 
     /// Lifetime: of the arguments, until it returns.

@@ -240,11 +240,16 @@ TEST_F(RepeatedErasure, IsNotAbsentWhileItsBytesAreOnAFullDisk) {
 }
 
 TEST_F(RepeatedErasure, ByPurgeIsNotAbsentWhileItsBytesAreOnAFullDisk) {
+    config_.audit.file = "audit";
+    begin_anew();
     disk_->set_space(0);
-    EXPECT_EQ(send("POST", "/Patient/1/$purge").status, 503);
+    const Answer first = send("POST", "/Patient/1/$purge");
+    EXPECT_EQ(first.status, 503);
+    EXPECT_THAT(first.entries, ElementsAre(Traced(202, "Patient/1")));
     const Answer again = send("POST", "/Patient/1/$purge");
     EXPECT_EQ(again.status, 503);
     EXPECT_TRUE(again.says(R"("code":"no-store")"));
+    EXPECT_TRUE(again.entries.empty());
     EXPECT_EQ(send("POST", "/Patient/never/$purge").status, 404);
     disk_->set_space({});
     await_retry();
