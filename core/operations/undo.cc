@@ -25,6 +25,9 @@ using storage::VersionInfo;
 /// How many conflicts are named.
 constexpr std::size_t kConflictsToldMax = 100;
 
+/// The bytes that the response has at most for a resource.
+constexpr std::size_t kStepToldBytes = 320;
+
 /// What to do with one resource that was written in the range.
 struct Step {
     std::string name;  ///< "Patient/1"
@@ -335,8 +338,11 @@ asio::awaitable<Response> take_back(const Service& service, const Request& reque
     co_return response;
 }
 
-std::string parameters_of(const std::vector<Step>& steps, bool done) {
+/// In turns, but without a time limit: what was done must be reported. Lifetime: the arguments outlive the await.
+asio::awaitable<std::string> parameters_of(const std::vector<Step>& steps, bool done,
+                                           Turns& turns) {
     ParametersWriter out;
+    out.reserve((steps.size() + 1) * kStepToldBytes);
     out.add_flag("done", done);
     out.add("count", "valueInteger", std::to_string(steps.size()));
     for (const Step& step : steps) {
@@ -347,8 +353,11 @@ std::string parameters_of(const std::vector<Step>& steps, bool done) {
             out.add_text("backTo", "valueString", std::to_string(step.back_to->version.value));
         }
         out.end_parts();
+        if (turns.pace().is_over()) {
+            co_await turns.give_way();
+        }
     }
-    return out.resource();
+    co_return out.resource();
 }
 
 }  // namespace
@@ -403,7 +412,8 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
             co_return left;
         }
     }
-    response.body = Body(parameters_of(plan.steps(), !asked->dry_run));
+    std::string told = co_await parameters_of(plan.steps(), !asked->dry_run, turns);
+    response.body = Body(std::move(told));
     co_return response;
 }
 

@@ -1,5 +1,7 @@
 // $undo: when it is refused, and when nothing or little is left to take back.
 
+#include "core/interactions/turns.h"
+#include "tests/support/longest_pause.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -190,6 +192,32 @@ TEST_F(UndoTest, IsOnlySaidWhereNothingIsWritten) {
     EXPECT_EQ(send("POST", "/$undo?position=1").status, 503);
     EXPECT_EQ(send("POST", "/$undo?position=1&dryRun=true").status, 200);
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+}
+
+TEST_F(UndoTest, TellsOfVeryManyResourcesInTurns) {
+    constexpr int kMany = 10'000;
+    std::string entries;
+    for (int i = 0; i < kMany; ++i) {
+        entries += i == 0 ? "" : ",";
+        entries += R"({"resource":{"resourceType":"Basic","code":{"text":"x"}},)"
+                   R"("request":{"method":"POST","url":"Basic"}})";
+    }
+    ASSERT_EQ(
+        send("POST", "/", R"({"resourceType":"Bundle","type":"batch","entry":[)" + entries + "]}")
+            .status,
+        200);
+    Config config;
+    config.read_only = true;  // nothing is tried
+    restart(config);
+    Request request;
+    request.method = HttpMethod::post;
+    request.path = "/$undo";
+    request.query = "from=1&dryRun=true";
+    request.base_url = kBaseUrl;
+    const test::Watched watched = test::handle_watched(service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, 200);
+    test::expect_turns_of(kTurn, watched);
 }
 
 }  // namespace
