@@ -153,6 +153,7 @@ ServiceSimulation::Read ServiceSimulation::read_history() {
             }
             if (count > 0) {
                 expected.more = skip + count < positions.size();
+                expected.inside = skip > 0;
             }
             return expected;
         }};
@@ -207,6 +208,23 @@ std::string ServiceSimulation::difference(const Expected& expected, const Answer
     }
     if (expected.more && bundle->links.contains("next") != *expected.more) {
         return fmt::format("{} after {}", *expected.more ? "no page" : "another page", entries);
+    }
+    if (!bundle->links.contains("self")) {
+        return "no link to the page itself";
+    }
+    if (entries.empty()) {
+        return {};  // a count, or a page whose versions were all erased
+    }
+    const bool knows_last =
+        bundle->type == "history" ||
+        (bundle->total && bundle->links.at("self").find("$everything") == std::string::npos);
+    if (expected.more && bundle->links.contains("last") != (*expected.more && knows_last)) {
+        return fmt::format("links {} with {}", bundle->links, entries);
+    }
+    for (const std::string relation : {"first", "previous"}) {
+        if (expected.inside && bundle->links.contains(relation) != *expected.inside) {
+            return fmt::format("links {} with {}", bundle->links, entries);
+        }
     }
     return {};
 }
@@ -351,6 +369,7 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         }
     };
     std::optional<bool> more;
+    bool inside = chain.end > 0;
     if (relation == "next") {
         take(chain.end, chain.all.size());
         more = left.size() > chain.count;
@@ -362,12 +381,14 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         } else if (!erased) {
             more = true;
         }
+        inside = left.size() > chain.count;
         left.erase(left.begin(), left.end() - static_cast<std::ptrdiff_t>(
                                                   std::min<std::size_t>(left.size(), chain.count)));
     }
     Expected expected{.total_needed = false};
     if (!left.empty()) {
         expected.more = more;  // of a page that was erased, this is not determined
+        expected.inside = inside;
     }
     for (const std::size_t i : left) {
         const auto& version = model_.at(chain.all[i]);
@@ -397,6 +418,8 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
     take(0, chain.all.size());
     if (relation == "previous" && !left.empty()) {
         expect_same(chain.links.contains("next"), true, "whether an empty page leads on");
+        expect_same(chain.links.contains("first"), true,
+                    "whether an empty page leads to the first");
         chain.begin = chain.end = 0;
     } else {
         chain.links.clear();

@@ -287,8 +287,10 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
     Read read{fmt::format("{}?{}", path, fmt::join(parameters, "&")),
               [this, all, count, counts, includes](Position bound) {
                   const auto found = all(bound);
-                  Expected expected{
-                      .total = found.size(), .total_needed = counts, .more = found.size() > count};
+                  Expected expected{.total = found.size(),
+                                    .total_needed = counts,
+                                    .more = found.size() > count,
+                                    .inside = false};
                   for (std::size_t i = 0; i < found.size() && i < count; ++i) {
                       expected.entries.push_back(model_.label(*found[i]));
                       if (!includes.empty()) {

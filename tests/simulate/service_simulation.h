@@ -50,7 +50,8 @@ class ServiceSimulation : public ServiceFixture {
         std::set<std::string> included = {};
         std::optional<std::uint64_t> total = {};
         bool total_needed = true;
-        std::optional<bool> more = {};  ///< whether there is a link `next`
+        std::optional<bool> more = {};    ///< whether there is a link `next`
+        std::optional<bool> inside = {};  ///< whether something is on pages before
     };
 
     /// A request that changes nothing, and its answer at a state of the store.
