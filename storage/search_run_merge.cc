@@ -301,6 +301,7 @@ void SearchRun::Merger::merge_interval_column(std::uint64_t column) {
     parts_.interval_documents.resize(first + count);
     std::uint32_t shorter = 0;
     std::uint32_t longer = short_span.shorter_count();
+    // Of equal ones, those of earlier sources come first, so that points ascend by document, which OrderedWalk relies on.
     while (!heads.empty()) {
         Sequence& sequence = sequences[heads.sequence()];
         const Intervals& all = columns[sequence.source].all;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace annals::core::search {
 
@@ -18,7 +19,7 @@ constexpr double kSortNanoseconds = 60;
 constexpr double kTestsMin = 10'000;
 // The longer intervals are not sorted by their ends: at most this many are sorted at once.
 constexpr std::size_t kLongerMax = 20'000;
-// The largest group with one value, because duplicates in it are searched for linearly.
+// The largest group with one value, because duplicates in it are searched for linearly. Times are in order without a group.
 constexpr std::size_t kGroupMax = 2'000;
 constexpr unsigned kDocumentsPerLook = 64;
 // How many of a term's documents are looked at to estimate how many of them are alive.
@@ -68,6 +69,7 @@ struct OrderedWalk::Lane {
     Column column_id = 0;
     storage::IntervalColumn column;
     bool descending = false;
+    bool by_time = false;             // one point of each document: equal ones ascend by document
     std::int64_t latest = INT64_MAX;  // downwards: what ends later comes before the edge
 
     // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` remain.
@@ -106,6 +108,16 @@ struct OrderedWalk::Lane {
             std::max(longer, std::min<std::size_t>(longer_end, stretch.longer_last - before));
     }
 
+    // The first of the shorter ones that is not before `value` nor, at that value, of a document before this one.
+    std::size_t first_of(std::int64_t value, std::uint32_t document) const {
+        const storage::Intervals all = column.shorter();
+        const auto same = std::ranges::equal_range(all.low, value);
+        const auto first = static_cast<std::size_t>(same.begin() - all.low.begin());
+        const auto documents = all.document.subspan(first, same.size());
+        const auto later = std::ranges::lower_bound(documents, document) - documents.begin();
+        return first + static_cast<std::size_t>(later);
+    }
+
     void push(std::uint32_t interval) {
         if (column.all.high[interval] <= latest) {
             heap.push_back({column.all.high[interval], column.all.document[interval]});
@@ -115,11 +127,15 @@ struct OrderedWalk::Lane {
 
     // The next candidate; false at the end.
     bool peek(Candidate& candidate) {
-        return descending ? peek_down(candidate) : peek_up(candidate);
+        return !descending ? peek_up(candidate)
+               : by_time   ? peek_down_points(candidate)
+                           : peek_down(candidate);
     }
 
     void pop() {
-        if (descending) {
+        if (descending && by_time) {
+            --shorter;
+        } else if (descending) {
             std::pop_heap(heap.begin(), heap.end(), is_earlier);
             heap.pop_back();
         } else {
@@ -140,6 +156,15 @@ struct OrderedWalk::Lane {
         const storage::Intervals from = is_shorter ? column.shorter() : column.longer();
         const std::size_t at = is_shorter ? shorter : longer;
         candidate = {from.low[at], from.document[at]};
+        return true;
+    }
+
+    bool peek_down_points(Candidate& candidate) const {
+        if (shorter == shorter_begin) {
+            return false;
+        }
+        const storage::Intervals points = column.shorter();
+        candidate = {points.high[shorter - 1], points.document[shorter - 1]};
         return true;
     }
 
@@ -229,6 +254,7 @@ void OrderedWalk::open_lanes() {
         lane->column_id = column_;
         lane->column = run->intervals(column_);
         lane->descending = descending_;
+        lane->by_time = by_time_;
         if (lane->condition.kind == BoundPlan::Kind::nothing) {
             continue;
         }
@@ -236,19 +262,22 @@ void OrderedWalk::open_lanes() {
         if (lane->column.all.size() == 0) {
             continue;
         }
-        const auto shorter = lane->column.shorter().low;
         const auto longer = lane->column.longer().low;
-        lane->shorter_end = shorter.size();
+        lane->shorter_end = lane->column.shorter_count;
         lane->longer_end = longer.size();
         lane->matches = living(lane->condition, *run, snapshot_);
         lane->narrow(lane->condition);
+        // Where it stands among those of its value. Unless that is a time, they come in any order, and all are looked at.
+        const std::uint32_t edge_document =
+            !by_time_
+                ? (descending_ ? UINT32_MAX : 0)
+                : run->size_at({descending_ && edge_.value != 0 ? edge_.value - 1 : edge_.value});
         if (descending_) {
             // What begins after the edge's end also ends after it.
             lane->shorter = lane->shorter_end;
             if (edge_.value != 0) {
                 lane->latest = edge_value_;
-                const auto after = std::ranges::upper_bound(shorter, edge_value_);
-                lane->shorter = std::clamp(static_cast<std::size_t>(after - shorter.begin()),
+                lane->shorter = std::clamp(lane->first_of(edge_value_, edge_document),
                                            lane->shorter_begin, lane->shorter_end);
             }
             if (lane->longer_end - lane->longer > kLongerMax) {
@@ -266,9 +295,8 @@ void OrderedWalk::open_lanes() {
         } else {
             lane->shorter = lane->shorter_begin;
             if (edge_.value != 0) {
-                const auto first = std::ranges::lower_bound(shorter, edge_value_);
                 const auto first_longer = std::ranges::lower_bound(longer, edge_value_);
-                lane->shorter = std::clamp(static_cast<std::size_t>(first - shorter.begin()),
+                lane->shorter = std::clamp(lane->first_of(edge_value_, edge_document),
                                            lane->shorter_begin, lane->shorter_end);
                 lane->longer = std::clamp(static_cast<std::size_t>(first_longer - longer.begin()),
                                           lane->longer, lane->longer_end);
@@ -338,6 +366,16 @@ std::int64_t OrderedWalk::value_of(const storage::IntervalColumn& column,
     return value;
 }
 
+// Whether a lane's candidate comes before another lane's. At the same value that matters only if it is a time.
+bool OrderedWalk::comes_before(const Lane& lane, Candidate candidate, const Lane& other,
+                               Candidate others) const {
+    if (candidate.value != others.value) {
+        return descending_ == (candidate.value > others.value);
+    }
+    return by_time_ && descending_ == (lane.run->position(candidate.document) >
+                                       other.run->position(others.document));
+}
+
 // The lane with the next candidate, `best`; null at the end.
 OrderedWalk::Lane* OrderedWalk::next_lane(Candidate& best) {
     Lane* next = nullptr;
@@ -346,8 +384,7 @@ OrderedWalk::Lane* OrderedWalk::next_lane(Candidate& best) {
         if (!lane->peek(candidate)) {
             continue;
         }
-        if (next == nullptr ||
-            (descending_ ? candidate.value > best.value : candidate.value < best.value)) {
+        if (next == nullptr || comes_before(*lane, candidate, *next, best)) {
             next = lane.get();
             best = candidate;
         }
@@ -357,17 +394,15 @@ OrderedWalk::Lane* OrderedWalk::next_lane(Candidate& best) {
 
 bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
     const Position position = lane.run->position(candidate.document);
-    if (edge_.value != 0 && candidate.value == edge_value_) {
-        const bool behind = has_ties_                  ? position != edge_
-                            : by_time_ && !descending_ ? position > edge_
-                                                       : position < edge_;
+    if (edge_.value != 0 && candidate.value == edge_value_ && !by_time_) {
+        const bool behind = has_ties_ ? position != edge_ : position < edge_;
         if (!behind) {
             return false;
         }
     }
     // Of several values, the first in this order counts.
     const auto is_first = [&] {
-        return lane.column.of(candidate.document).size() == 1 ||
+        return by_time_ || lane.column.of(candidate.document).size() == 1 ||
                (value_of(lane.column, candidate.document) == candidate.value &&
                 std::ranges::find(group_, position, &Match::position) == group_.end());
     };
@@ -380,10 +415,7 @@ void OrderedWalk::end_group() {
         const bool is_edges = edge_.value != 0 && group_value_ == edge_value_;
         beside_edge_ += is_edges ? group_.size() : 0;
     } else {
-        const bool upwards = by_time_ && !descending_;
-        std::ranges::sort(group_, [&](const Match& a, const Match& b) {
-            return upwards ? a.position() < b.position() : a.position() > b.position();
-        });
+        std::ranges::sort(group_, std::greater(), &Match::position);
         group_.resize(std::min(group_.size(), count_ - matches_.size()));
     }
     matches_.insert(matches_.end(), group_.begin(), group_.end());
@@ -402,6 +434,9 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
         }
         knows_edge_ = true;
         lost_ = !is_match;
+        if (edge_lane_ != nullptr && edge_lane_->condition.costly && pace.is_over()) {
+            return false;
+        }
     }
     unsigned looked = 0;
     while (!lost_ && !has_enough()) {
@@ -426,9 +461,12 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             return false;
         }
         lane->pop();
-        if (accepted) {
+        const Match match{execution_.type(), lane->run.get(), candidate.document};
+        if (accepted && by_time_) {
+            matches_.push_back(match);
+        } else if (accepted) {
             group_value_ = candidate.value;
-            group_.push_back({execution_.type(), lane->run.get(), candidate.document});
+            group_.push_back(match);
             if (group_.size() > kGroupMax) {
                 lost_ = true;  // so many with one value are better sorted along with all others
                 matches_.clear();

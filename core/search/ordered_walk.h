@@ -81,6 +81,8 @@ class OrderedWalk {
     double estimated_matches() const noexcept;
     bool must_fetch(const Lane& lane, Position position, const Pace& pace);
     Lane* next_lane(Candidate& best);
+    bool comes_before(const Lane& lane, Candidate candidate, const Lane& other,
+                      Candidate others) const;
     bool accepts(const Lane& lane, Candidate candidate);
     void end_group();
 
@@ -108,7 +110,7 @@ class OrderedWalk {
     SnapshotBodies bodies_;
     Position asked_about_;  // checked last for an unread body
     std::int64_t group_value_ = 0;
-    std::vector<Match> group_;  // those with the current value
+    std::vector<Match> group_;  // those with the current value, unless it is a time
     std::vector<Match> matches_;
 };
 

@@ -4,6 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
 namespace annals::storage {
 namespace {
 
@@ -118,6 +126,37 @@ TEST(SearchRun, TellsShortIntervalsFromLongOnes) {
     EXPECT_EQ(run->intervals(1).shorter().size(), 900U);
     EXPECT_EQ(run->intervals(1).longer().size(), 100U);
     EXPECT_EQ(run->intervals(1).short_span, 63U);
+}
+
+TEST(SearchRun, HasEqualPointsInTheOrderOfDocuments) {
+    std::deque<SearchEntries> entries;
+    std::vector<IndexedDocument> documents;
+    std::vector<std::pair<std::int64_t, std::uint32_t>> expected;
+    for (std::uint32_t i = 0; i < 900; ++i) {
+        const std::int64_t point = i * 7 % 3;
+        entries.emplace_back().intervals = {{1, point, point}};
+        documents.push_back({{i + 1U}, 0, &entries.back()});
+        expected.emplace_back(point, i);
+    }
+    std::ranges::sort(expected);
+    std::vector<std::shared_ptr<const SearchRun>> runs;
+    for (std::size_t begin = 0; begin < documents.size(); begin += 60) {
+        runs.push_back(SearchRun::build(std::span(documents).subspan(begin, 60)));
+    }
+    // One after the other with the next ones, as the index does, and all at once.
+    while (runs.size() > 1) {
+        const std::size_t count = std::min<std::size_t>(runs.size(), runs.size() > 8 ? 4 : 8);
+        const auto end = runs.begin() + static_cast<std::ptrdiff_t>(count);
+        const auto merged = SearchRun::merge(std::vector(runs.begin(), end), {}).run;
+        runs.erase(runs.begin() + 1, end);
+        runs.front() = merged;
+    }
+    const IntervalColumn column = runs.front()->intervals(1);
+    ASSERT_EQ(column.shorter_count, expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(column.all.low[i], expected[i].first);
+        EXPECT_EQ(column.all.document[i], expected[i].second);
+    }
 }
 
 TEST(SearchRun, RemembersWhoDied) {

@@ -230,6 +230,64 @@ TEST_F(SearchModel, DoesNotWalkThroughLongIntervalsBeforeTheEdge) {
     }
 }
 
+// Like a large transaction, all of which has one instant, in an index where other instants do not ascend.
+TEST_F(SearchModel, GoesOnAmongVeryManyOfOneInstantWithoutPassingThem) {
+    constexpr std::uint64_t kDocuments = 30'000;
+    constexpr std::uint64_t kBatch = 1'700;
+    constexpr std::uint64_t kOthers = 200;  // are earlier, and as many are later
+    constexpr std::size_t kCount = 20;
+    const TypeId type = types_.front();
+    for (std::uint64_t begin = 0; begin < kDocuments; begin += kBatch) {
+        std::vector<storage::SearchEntries> entries(std::min(kBatch, kDocuments - begin));
+        std::vector<storage::IndexedDocument> documents;
+        for (std::uint64_t i = 0; i < entries.size(); ++i) {
+            const Position position{begin + i + 1};
+            const std::int64_t instant = position.value <= kOthers               ? 30
+                                         : position.value > kDocuments - kOthers ? 10
+                                                                                 : 20;
+            entries[i].intervals.push_back({column_of("_lastUpdated"), instant, instant});
+            documents.push_back({position, position.value, &entries[i]});
+        }
+        index_.add(type, documents);
+    }
+    const Plan plan = everything();
+    Snapshot own = snapshot(Position{kDocuments});
+    ASSERT_GT(own.runs(type).runs.size(), 1U);
+    Execution execution(own, type, plan);
+    run(execution, {.limit = 0});
+    const Pace pace{std::chrono::microseconds(1)};  // each turn is over before it begins
+    for (const bool descending : {false, true}) {
+        for (const bool backwards : {false, true}) {
+            const SortKey key{nullptr, "_lastUpdated", descending};
+            const bool down = descending != backwards;
+            // Next to the first and the last one of the instant, and in its middle.
+            for (const std::uint64_t edge : {kOthers + 1, kDocuments / 2,
+                                             kDocuments - kOthers - kCount, kDocuments - kOthers}) {
+                OrderedWalk walk(own, execution, {&key, 1}, Position{edge}, kCount, std::nullopt,
+                                 backwards);
+                int turns = 0;
+                for (bool done = false; !done; ++turns) {
+                    const Result<bool> advanced = walk.advance(pace);
+                    ASSERT_TRUE(advanced.has_value());
+                    done = *advanced;
+                }
+                EXPECT_EQ(turns, 1);
+                ASSERT_TRUE(walk.found_enough());
+                ASSERT_EQ(walk.matches().size(), kCount);
+                std::uint64_t expected = edge;
+                for (const Match& match : walk.matches()) {
+                    if (down) {
+                        expected = expected == kOthers + 1 ? kDocuments : expected - 1;
+                    } else {
+                        expected = expected == kDocuments - kOthers ? 1 : expected + 1;
+                    }
+                    ASSERT_EQ(match.position().value, expected) << edge << ' ' << down;
+                }
+            }
+        }
+    }
+}
+
 // Like what is from today on, the earliest first: earlier values are not walked through.
 TEST_F(SearchModel, WalksNoFurtherThanThePlanSaysOfTheOrder) {
     write(300);
