@@ -363,18 +363,19 @@ class Search {
         there.carried = snapshot_->carried_count();
         there.by_instant = !cursor_ || cursor_->by_instant;
         there.now = now_;
-        if (page.begins_inside) {
+        // All that it had before its edge has been erased.
+        const bool is_emptied =
+            page.matches.empty() && cursor_ && cursor_->backwards && page.ends_inside;
+        if (page.begins_inside || is_emptied) {
             links.emplace_back("first", first);
-            if (!page.matches.empty()) {
-                there.backwards = true;
-                there.edge = page.matches.front().position;
-                links.emplace_back("previous", at(there));
-            }
         }
-        if (page.matches.empty() && cursor_ && cursor_->backwards && page.ends_inside) {
-            // All that was before the edge has been erased.
-            links.emplace_back("first", first);
+        if (is_emptied) {
             links.emplace_back("next", at(there));
+        }
+        if (page.begins_inside && !page.matches.empty()) {
+            there.backwards = true;
+            there.edge = page.matches.front().position;
+            links.emplace_back("previous", at(there));
         }
         if (page.ends_inside && !page.matches.empty()) {
             there.backwards = false;
