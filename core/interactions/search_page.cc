@@ -213,55 +213,80 @@ class PageFinder {
         co_return walked;
     }
 
+    // Whether an OrderedWalk can go in the page's direction.
+    bool walks() const {
+        return search::OrderedWalk::can_order(keys()) &&
+               (!backwards() || search::OrderedWalk::can_reverse(keys()));
+    }
+
+    // The same for an execution. What packages brought has no instant: by default it comes first, otherwise last.
+    bool walks(const Execution& execution) const {
+        const bool walks_past_carried = !backwards() && !query_.sort.empty();
+        return walks() && (walks_past_carried || !finds_carried(execution));
+    }
+
+    // Whether all that is stored comes after the edge, because by default what packages brought comes before it.
+    bool is_edge_before_stored() const { return query_.sort.empty() && is_carried(edge()); }
+
+    // Whether all that the execution finds comes after the page.
+    bool is_after_page(const Execution& execution) const {
+        return backwards() && is_edge_before_stored() && !finds_carried(execution);
+    }
+
+    // Appends all that the execution finds to `matches`.
+    asio::awaitable<Result<void>> find_all(Execution& execution, std::vector<Match>& matches) {
+        execution.want({});
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        take_matches(execution, matches);
+        execution.want({});
+        if (matches.size() > search::kMatchesMax) {
+            co_return search::too_many_matches();
+        }
+        co_return Result<void>();
+    }
+
     asio::awaitable<Result<void>> sorted() {
         std::vector<Match> matches;
         bool all = true;
-        bool walks = search::OrderedWalk::can_order(keys()) &&
-                     (!backwards() || search::OrderedWalk::can_reverse(keys()));
-        // By default, what is stored comes after what packages brought.
-        const bool before_stored = query_.sort.empty() && is_carried(edge());
-        const Position from = before_stored ? Position{0} : edge();
+        const Position from = is_edge_before_stored() ? Position{0} : edge();
+        const bool must_know_edge = from.value != 0 && executions_.size() > 1;
         Result<std::optional<Edge>> known = std::optional<Edge>();
-        if (walks && from.value != 0 && executions_.size() > 1) {
+        if (must_know_edge && walks()) {
             known = co_await find_edge();
-            if (!known) {
-                co_return std::move(known.error());
-            }
-            walks = known->has_value();
         }
+        if (!known) {
+            co_return std::move(known.error());
+        }
+        const bool knows_edge = !must_know_edge || known->has_value();
         for (const auto& execution : executions_) {
-            const bool has_carried = finds_carried(*execution);
-            if (before_stored && backwards() && !has_carried) {
+            if (is_after_page(*execution)) {
                 all = false;
                 continue;
             }
-            Result<std::optional<Walked>> first = std::optional<Walked>();
-            if (walks && !(has_carried && (backwards() || query_.sort.empty()))) {
-                first = co_await walk_in_order(*execution, from, *known);
+            Result<std::optional<Walked>> walked = std::optional<Walked>();
+            if (knows_edge && walks(*execution)) {
+                walked = co_await walk_in_order(*execution, from, *known);
             }
-            if (!first) {
-                co_return std::move(first.error());
+            if (!walked) {
+                co_return std::move(walked.error());
             }
-            if (first->has_value() && !sorts_walked()) {
-                take_walked(**first);
+            if (walked->has_value() && !sorts_walked()) {
+                take_walked(**walked);
                 co_return Result<void>();
             }
-            if (first->has_value()) {
-                std::vector<Match>& found = (*first)->matches;
-                all = all && (*first)->all;
+            if (walked->has_value()) {
+                std::vector<Match>& found = (*walked)->matches;
+                all = all && (*walked)->all;
                 std::ranges::sort(found, std::greater(), &Match::position);
                 matches.insert(matches.end(), found.begin(), found.end());
                 continue;
             }
-            execution->want({});
-            Result<void> done = co_await turns_.finish(*execution);
-            if (!done) {
-                co_return std::move(done.error());
-            }
-            take_matches(*execution, matches);
-            execution->want({});
-            if (matches.size() > search::kMatchesMax) {
-                co_return search::too_many_matches();
+            Result<void> found = co_await find_all(*execution, matches);
+            if (!found) {
+                co_return std::move(found.error());
             }
         }
         // Later pages repeat the total of the first one, whatever has been erased since.
