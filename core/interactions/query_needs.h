@@ -12,16 +12,14 @@
 #include <asio/awaitable.hpp>
 
 #include <cstddef>
-#include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace annals::core {
 
-/// Once the worker has made so many value sets and code systems for a query, whatever is left is done on the loop: all are held
-/// until the query has been read.
+/// Once the worker has found out so much about value sets and code systems for a query, whatever is left is done on the loop: all
+/// of it is held until the query has been read.
 inline constexpr std::size_t kMadeMax = 4;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
@@ -30,8 +28,6 @@ class QueryNeeds {
   public:
     QueryNeeds(const Service& service, Loop& loop) : service_(service), loop_(loop) {}
 
-    /// What the worker made is also let go of there.
-    ~QueryNeeds();
     QueryNeeds(const QueryNeeds&) = delete;
     QueryNeeds& operator=(const QueryNeeds&) = delete;
 
@@ -40,26 +36,21 @@ class QueryNeeds {
         return times_fetched_ < kTimesLookedMax ? &unread_ : nullptr;
     }
 
-    search::PutOff* put_off() noexcept { return puts_off_ ? &put_off_ : nullptr; }
+    search::PutOff* put_off() noexcept { return &put_off_; }
 
     /// False: the query was read without what it lacks, and the result is meaningless.
     bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
 
-    /// Provides some of what is lacking; then the query is read again. Errors: overloaded: nobody waits for the result any more;
-    /// timeout: the worker did not get it done within `limits.request_timeout`.
+    /// Provides some of what is lacking; then the query is read again. Errors: overloaded: too much waits for the worker, or
+    /// nobody waits for the result any more; timeout: the worker did not get it done within `limits.request_timeout`.
     asio::awaitable<Result<void>> meet();
 
   private:
-    using Held = std::vector<std::shared_ptr<const void>>;
-
     const Service& service_;
     Loop& loop_;
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
-    Held held_;                      // what was made of it, so that reading the query finds it
-    std::vector<std::string> made_;  // the names of what that is
-    bool puts_off_ = true;
 };
 
 /// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;

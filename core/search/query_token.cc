@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 namespace annals::core::search {
 
 namespace {
@@ -25,12 +27,12 @@ Error of_parameter(const Asked& asked, Error error) {
 }
 
 // search.html#token: the name of a value set is the place where it is, if it is here, or else its canonical URL.
-Result<Expansion> expand_named(const Asked& asked, std::string_view name) {
+Result<std::shared_ptr<const Expansion>> expand_named(const Asked& asked, std::string_view name) {
     const StoredResources& stored = asked.reading.context.stored;
     const auto local = read_local(name, asked.reading.context.base_url);
     if (local && local->version.empty()) {
         const std::string place = fmt::format("{}/{}", resource_type_name(local->type), local->id);
-        Result<Expansion> expansion = expand(stored, place);
+        auto expansion = expand(stored, place);
         if (expansion || place == name || expansion.error().lacks != place) {
             return expansion;
         }
@@ -43,16 +45,17 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     if (!name) {
         return asked.bad("unknown escape");
     }
-    Result<Expansion> expansion = expand_named(asked, *name);
-    if (!expansion) {
-        return of_parameter(asked, std::move(expansion.error()));
+    const auto expanded = expand_named(asked, *name);
+    if (!expanded) {
+        return of_parameter(asked, expanded.error());
     }
-    ANNALS_TRY_VOID(asked.reading.spend(expansion->codes.size() + expansion->systems.size()));
+    const Expansion& expansion = **expanded;
+    ANNALS_TRY_VOID(asked.reading.spend(expansion.codes.size() + expansion.systems.size()));
     std::vector<Term> terms;
-    for (const Coding& coding : expansion->codes) {
+    for (const Coding& coding : expansion.codes) {
         terms.push_back(token(asked.parameter.column, coding.system, coding.code));
     }
-    for (const std::string& system : expansion->systems) {
+    for (const std::string& system : expansion.systems) {
         terms.push_back(token_system(asked.parameter.column, system));
     }
     return carrying(std::move(terms));
@@ -92,14 +95,15 @@ Result<Plan> by_code_hierarchy(const Asked& asked, std::string_view value) {
         return asked.bad("system|code is needed");
     }
     const StoredResources& stored = asked.reading.context.stored;
-    auto codes = asked.modifier == "above" ? codes_above(stored, *token.system, token.code)
-                                           : codes_below(stored, *token.system, token.code);
-    if (!codes) {
-        return of_parameter(asked, std::move(codes.error()));
+    const auto reached = asked.modifier == "above" ? codes_above(stored, *token.system, token.code)
+                                                   : codes_below(stored, *token.system, token.code);
+    if (!reached) {
+        return of_parameter(asked, reached.error());
     }
-    ANNALS_TRY_VOID(asked.reading.spend(codes->size()));
+    const Codes& codes = **reached;
+    ANNALS_TRY_VOID(asked.reading.spend(codes.size()));
     std::vector<Term> terms;
-    for (const std::string& code : *codes) {
+    for (const std::string& code : codes) {
         terms.push_back(search::token(asked.parameter.column, *token.system, code));
     }
     return carrying(std::move(terms));

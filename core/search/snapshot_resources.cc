@@ -136,7 +136,8 @@ Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info,
         }
         return Error(stored.error());
     }
-    if (put_off != nullptr && stored->body.size() > terminology::Worker::kBytesOnLoop) {
+    if (put_off != nullptr && put_off->takes_more &&
+        stored->body.size() > terminology::Worker::kBytesOnLoop) {
         put_off->large = true;
         return Error{Errc::internal, "what a query names takes long to parse"};
     }

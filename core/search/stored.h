@@ -27,8 +27,8 @@ using StoredDocument = std::shared_ptr<const json::Document>;
 
 class StoredResources;
 
-/// Work that reading a query leaves to another thread: value sets and code systems that take long to process. The
-/// results are cached while what the work returns is held, so that the query can be read without delay afterwards.
+/// Work that reading a query leaves to another thread: value sets and code systems that take long to process. Once the
+/// results are here, the query is read again and uses them, though they may be of a slightly earlier snapshot.
 struct PutOff {
     /// When the work is to end.
     struct Limit {
@@ -36,14 +36,31 @@ struct PutOff {
         const std::atomic<bool>* stopping = nullptr;  ///< unless null, it ends once this is set
     };
 
-    struct Work {
-        std::string name;  ///< of the value set or code system
-        std::function<std::shared_ptr<const void>(const StoredResources&, const Limit&)> make;
+    struct Question {
+        std::string modifier;  ///< of the search parameter; the type of the result depends on it
+        std::string name;      ///< of the value set or code system
+        std::string code;      ///< none for a value set
+
+        bool operator==(const Question&) const = default;
     };
 
-    Position at;         ///< of the query's snapshot
-    bool large = false;  ///< a resource that takes long to parse was needed and was an error
-    std::vector<Work> work;
+    using Made = Result<std::shared_ptr<const void>>;
+
+    struct Work {
+        Question question;
+        std::function<Made(const StoredResources&, const Limit&)> make;
+    };
+
+    struct Done {
+        Question question;
+        Made made;
+    };
+
+    Position at;             ///< of the query's snapshot
+    bool takes_more = true;  ///< false: all that is not done is done immediately
+    bool large = false;      ///< a resource that takes long to parse was needed and was an error
+    std::vector<Work> work;  ///< no two for the same
+    std::vector<Done> done;
 };
 
 class StoredResources {
@@ -67,7 +84,7 @@ class StoredResources {
     /// Other value sets and code systems: those of packages, and R4's own.
     virtual const terminology::Source& others() const { return terminology::r4_definitions(); }
 
-    /// Receives work that takes long, which is then an error. Null: it is done immediately.
+    /// Has the results of work that takes long, or receives it, which is then an error. Null: it is done immediately.
     virtual PutOff* put_off() const { return nullptr; }
 };
 

@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::uint64_t kStepsMax = 10'000'000;
 
-using Codes = std::vector<std::string>;
-
 /// What is stored at the query's snapshot, else StoredResources::others().
 class SnapshotDefinitions final : public terminology::Source {
   public:
@@ -66,88 +64,73 @@ Error as_search_error(Error error) {
 
 /// A terminology session on the query's snapshot.
 struct Look {
-    explicit Look(const StoredResources& stored)
-        : later(stored.put_off()),
-          source(stored),
-          effort(later == nullptr ? kStepsMax : terminology::Worker::kStepsOnLoop),
-          session(source, effort) {
+    Look(const StoredResources& stored, terminology::Effort limit)
+        : source(stored), effort(limit), session(source, effort) {
         session.open_systems = true;
     }
 
-    /// For work that was put off.
-    Look(const StoredResources& stored, const PutOff::Limit& limit)
-        : later(nullptr),
-          source(stored),
-          effort(kStepsMax, limit.end, limit.stopping),
-          session(source, effort) {
-        session.open_systems = true;
-    }
-
-    /// The search's error for `error`. If the only problem is that it would take too long here, the work on `name` is put off.
-    template <typename Work>
-    Error failed(Error error, std::string_view name, Work work) const {
-        if (later != nullptr && (later->large || effort.exhausted())) {
-            later->large = false;
-            later->work.push_back({std::string(name), std::move(work)});
-        }
-        return as_search_error(std::move(error));
-    }
-
-    PutOff* later;
     SnapshotDefinitions source;
     terminology::Effort effort;
     terminology::Session session;
 };
 
-/// Does work that was put off. The result holds all that was made, even if the work failed at last.
-template <typename Work>
-std::shared_ptr<const void> done(const StoredResources& elsewhere, const PutOff::Limit& limit,
-                                 const Work& work) {
-    struct Done {
-        Done(const StoredResources& stored, const PutOff::Limit& until) : look(stored, until) {}
-
-        Look look;
-        std::shared_ptr<const void> made;
-    };
-
-    const auto done = std::make_shared<Done>(elsewhere, limit);
-    if (const auto made = work(done->look)) {
-        done->made = *made;
+/// What `make` returns for a Look: what was made elsewhere, or it is made here or, if that would take too long, put off.
+/// Requires: `make` is const and owns what it uses.
+template <typename Made, typename Make>
+Result<std::shared_ptr<const Made>> make_or_put_off(const StoredResources& stored,
+                                                    PutOff::Question question, Make make) {
+    PutOff* const elsewhere = stored.put_off();
+    const bool may_put_off = elsewhere != nullptr && elsewhere->takes_more;
+    if (elsewhere != nullptr) {
+        const auto done = std::ranges::find(elsewhere->done, question, &PutOff::Done::question);
+        if (done != elsewhere->done.end()) {
+            ANNALS_TRY(const auto found, done->made);
+            return std::static_pointer_cast<const Made>(found);
+        }
+        elsewhere->large = false;
     }
-    return done;
+    Look look(stored,
+              terminology::Effort(may_put_off ? terminology::Worker::kStepsOnLoop : kStepsMax));
+    Result<Made> here = make(look);
+    if (here) {
+        return std::make_shared<const Made>(*std::move(here));
+    }
+    if (may_put_off && (elsewhere->large || look.effort.exhausted()) &&
+        std::ranges::find(elsewhere->work, question, &PutOff::Work::question) ==
+            elsewhere->work.end()) {
+        elsewhere->work.push_back(
+            {std::move(question),
+             [make = std::move(make)](const StoredResources& there,
+                                      const PutOff::Limit& limit) -> PutOff::Made {
+                 Look much(there, terminology::Effort(kStepsMax, limit.end, limit.stopping));
+                 Result<Made> late = make(much);
+                 if (!late) {
+                     return as_search_error(std::move(late.error()));
+                 }
+                 return std::shared_ptr<const void>(std::make_shared<const Made>(*std::move(late)));
+             }});
+    }
+    return as_search_error(std::move(here.error()));
 }
 
-Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
-                      bool upwards) {
-    Look look(stored);
-    const auto again = [system = std::string(system)](const StoredResources& elsewhere,
-                                                      const PutOff::Limit& limit) {
-        return done(elsewhere, limit,
-                    [&](Look& there) { return there.session.code_system(system, {}); });
-    };
-    const auto content = look.session.code_system(system, {});
-    if (!content) {
-        return look.failed(content.error(), system, again);
-    }
-    if (*content == nullptr) {
+Result<Codes> reached(Look& look, std::string_view system, std::string_view code, bool upwards) {
+    ANNALS_TRY(const terminology::CodeSystemPointer content, look.session.code_system(system, {}));
+    if (content == nullptr) {
         return Error{Errc::invalid,
                      fmt::format("the code system '{}' is not stored here", shown(system)),
                      "",
                      {},
                      std::string(system)};
     }
-    const auto number = (*content)->find(code);
+    const auto number = content->find(code);
     if (!number) {
         return Codes{std::string(code)};
     }
-    const auto reached = (*content)->reached(*number, upwards, look.effort);
-    if (!reached) {
-        return look.failed(reached.error(), system, again);
-    }
+    ANNALS_TRY(const auto reached, content->reached(*number, upwards, look.effort));
     Codes codes;
-    for (std::uint32_t i = 0; i < reached->size(); ++i) {
-        if ((*reached)[i]) {
-            codes.emplace_back((*content)->code(i));
+    for (std::uint32_t i = 0; i < reached.size(); ++i) {
+        if (reached[i]) {
+            codes.emplace_back(content->code(i));
         }
     }
     if (codes.size() > kExpansionMax) {
@@ -156,7 +139,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     return codes;
 }
 
-Result<terminology::ExpansionPointer> expansion_of(Look& look, std::string_view name) {
+Result<Expansion> expansion_of(Look& look, std::string_view name) {
     ANNALS_TRY(const terminology::ValueSetPointer value_set, look.session.value_set(name));
     if (value_set == nullptr) {
         return Error{Errc::invalid,
@@ -165,29 +148,17 @@ Result<terminology::ExpansionPointer> expansion_of(Look& look, std::string_view 
                      {},
                      std::string(name)};
     }
-    return terminology::expand(look.session, value_set, {.codes_max = kExpansionMax, .wanted = {}});
-}
-
-}  // namespace
-
-Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
-    Look look(stored);
-    const auto made = expansion_of(look, name);
-    if (!made) {
-        const auto again = [name = std::string(name)](const StoredResources& elsewhere,
-                                                      const PutOff::Limit& limit) {
-            return done(elsewhere, limit, [&](Look& there) { return expansion_of(there, name); });
-        };
-        return look.failed(made.error(), name, again);
-    }
+    ANNALS_TRY(
+        const terminology::ExpansionPointer made,
+        terminology::expand(look.session, value_set, {.codes_max = kExpansionMax, .wanted = {}}));
     Expansion expansion;
-    expansion.codes.reserve((*made)->entries.size());
+    expansion.codes.reserve(made->entries.size());
     std::size_t bytes = 0;
-    for (const auto& entry : (*made)->entries) {
+    for (const auto& entry : made->entries) {
         if (entry.is_abstract && !entry.number) {
             continue;
         }
-        const std::string& system = (*made)->systems[entry.system].url;
+        const std::string& system = made->systems[entry.system].url;
         bytes += system.size() + entry.code.size();
         if (bytes > kExpansionBytesMax) {
             return Error{Errc::too_costly,
@@ -196,19 +167,37 @@ Result<Expansion> expand(const StoredResources& stored, std::string_view name) {
         expansion.codes.push_back({system, std::string(entry.code)});
     }
     sort_unique(expansion.codes);
-    expansion.systems = (*made)->open_systems;
+    expansion.systems = made->open_systems;
     std::ranges::sort(expansion.systems);
     return expansion;
 }
 
-Result<Codes> codes_above(const StoredResources& stored, std::string_view system,
-                          std::string_view code) {
-    return reached(stored, system, code, true);
+Result<std::shared_ptr<const Codes>> codes_reached(const StoredResources& stored,
+                                                   std::string_view system, std::string_view code,
+                                                   bool upwards) {
+    PutOff::Question question{upwards ? "above" : "below", std::string(system), std::string(code)};
+    return make_or_put_off<Codes>(stored, question, [question, upwards](Look& look) {
+        return reached(look, question.name, question.code, upwards);
+    });
 }
 
-Result<Codes> codes_below(const StoredResources& stored, std::string_view system,
-                          std::string_view code) {
-    return reached(stored, system, code, false);
+}  // namespace
+
+Result<std::shared_ptr<const Expansion>> expand(const StoredResources& stored,
+                                                std::string_view name) {
+    return make_or_put_off<Expansion>(
+        stored, {"in", std::string(name), {}},
+        [name = std::string(name)](Look& look) { return expansion_of(look, name); });
+}
+
+Result<std::shared_ptr<const Codes>> codes_above(const StoredResources& stored,
+                                                 std::string_view system, std::string_view code) {
+    return codes_reached(stored, system, code, true);
+}
+
+Result<std::shared_ptr<const Codes>> codes_below(const StoredResources& stored,
+                                                 std::string_view system, std::string_view code) {
+    return codes_reached(stored, system, code, false);
 }
 
 }  // namespace annals::core::search

@@ -8,6 +8,7 @@
 
 #include "core/search/stored.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Expansion {
         systems;  ///< code systems that are included as a whole and whose codes are unknown
 };
 
+/// Codes of one system.
+using Codes = std::vector<std::string>;
+
 /// At most this many codes are searched for with `:in`, `:above` and `:below`.
 inline constexpr std::size_t kExpansionMax = 20'000;
 
@@ -39,15 +43,16 @@ inline constexpr std::size_t kExpansionBytesMax = 16 << 20;
 ///
 /// Errors: invalid: it, or something it names, is unknown; not_supported: a filter that can't be computed, or an
 /// exclusion from an unknown code system; too_costly.
-Result<Expansion> expand(const StoredResources& stored, std::string_view name);
+Result<std::shared_ptr<const Expansion>> expand(const StoredResources& stored,
+                                                std::string_view name);
 
 /// `code` and all codes above or below it in the stored CodeSystem with that url, by nesting and by the properties
 /// `parent` and `child`.
 ///
 /// Errors: invalid: the code system is not stored; too_costly.
-Result<std::vector<std::string>> codes_above(const StoredResources& stored, std::string_view system,
-                                             std::string_view code);
-Result<std::vector<std::string>> codes_below(const StoredResources& stored, std::string_view system,
-                                             std::string_view code);
+Result<std::shared_ptr<const Codes>> codes_above(const StoredResources& stored,
+                                                 std::string_view system, std::string_view code);
+Result<std::shared_ptr<const Codes>> codes_below(const StoredResources& stored,
+                                                 std::string_view system, std::string_view code);
 
 }  // namespace annals::core::search

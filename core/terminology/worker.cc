@@ -59,15 +59,6 @@ void Worker::work() {
     }
 }
 
-void Worker::let_go(std::vector<std::shared_ptr<const void>> held) {
-    if (held.empty()) {
-        return;
-    }
-    const auto task = std::make_shared<Task>();
-    task->work = [held = std::move(held)]() mutable { held.clear(); };
-    static_cast<void>(submit(task));
-}
-
 // The loop polls instead of being notified, so that nothing is sent to a loop that may be gone.
 asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
     if (loop.given_up()) {

@@ -20,7 +20,6 @@
 #include <optional>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace annals::core {
 class Loop;
@@ -61,9 +60,6 @@ class Worker {
         }
         co_return std::move(**made);
     }
-
-    /// Frees what took long to make on the worker's thread, or at once if too much is waiting.
-    void let_go(std::vector<std::shared_ptr<const void>> held);
 
     /// How many pieces of work have not begun yet.
     std::size_t waiting() const {

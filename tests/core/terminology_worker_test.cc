@@ -347,7 +347,7 @@ TEST_F(TerminologyWorker, TakesWhatQueriesNameApartWhereverTheyCome) {
     }
 }
 
-TEST_F(TerminologyWorker, TakesEachOfTheValueSetsThatAQueryNamesApart) {
+TEST_F(TerminologyWorker, FindsOutEachThingThatAQueryAsks) {
     const std::string long_text(Worker::kBytesOnLoop, 'x');
     for (const char id : {'v', 'w'}) {
         ASSERT_EQ(send("PUT", fmt::format("/ValueSet/{}", id),
@@ -359,25 +359,71 @@ TEST_F(TerminologyWorker, TakesEachOfTheValueSetsThatAQueryNamesApart) {
                       .status,
                   201);
     }
-    std::promise<void> let_first;
-    auto before_first = occupy(let_first);
-    core::Request request = request_of(core::HttpMethod::get, "/Observation");
-    request.query = "code:in=http://s/v&category:in=http://s/w";
-    auto answer = begin(request);
-    ASSERT_TRUE(waits_for_worker());
-    std::promise<void> let_second;
-    auto before_second = std::async(std::launch::async, [&] { return occupy(let_second); });
-    EXPECT_TRUE(waits_for_worker(2));
-    let_first.set_value();
-    auto busy = before_second.get();  // so the first has been taken apart
-    EXPECT_TRUE(waits_for_worker());  // or what is freed when the query is over
-    EXPECT_EQ(send("GET", "/ValueSet/v").status, 200) << "others are answered";
-    on_loop([] {});
-    EXPECT_EQ(answer.wait_for(0ms), std::future_status::timeout) << "the second is left to it also";
-    let_second.set_value();
-    EXPECT_TRUE(before_first.get());
+    std::string concepts = R"({"code":"c1"})";
+    for (std::uint64_t i = 2; i <= Worker::kStepsOnLoop; ++i) {
+        concepts += fmt::format(R"(,{{"code":"c{}"}})", i);
+    }
+    ASSERT_EQ(send("PUT", "/CodeSystem/s",
+                   R"({"resourceType":"CodeSystem","id":"s","url":"http://s/s","status":"active",)"
+                   R"("content":"complete","concept":[{"code":"c0","concept":[)" +
+                       concepts + "]}]}")
+                  .status,
+              201);
+    for (const auto& [query, status] :
+         {std::pair("category:below=http://s/s|c1&code:below=http://s/s|c0", 413),
+          std::pair("code:in=http://s/v&category:in=http://s/w", 200)}) {
+        std::promise<void> let_first;
+        auto before_first = occupy(let_first);
+        core::Request request = request_of(core::HttpMethod::get, "/Observation");
+        request.query = query;
+        auto answer = begin(request);
+        ASSERT_TRUE(waits_for_worker());
+        std::promise<void> let_second;
+        auto before_second = std::async(std::launch::async, [&] { return occupy(let_second); });
+        EXPECT_TRUE(waits_for_worker(2));
+        let_first.set_value();
+        auto busy = before_second.get();  // so the first has been found out
+        EXPECT_TRUE(waits_for_worker()) << query;
+        EXPECT_EQ(send("GET", "/ValueSet/v").status, 200) << query << ": others are answered";
+        on_loop([] {});
+        EXPECT_EQ(answer.wait_for(0ms), std::future_status::timeout)
+            << query << ": the second is left to it also";
+        let_second.set_value();
+        EXPECT_TRUE(before_first.get());
+        EXPECT_TRUE(busy.get());
+        EXPECT_EQ(answer.get().status, status) << query;
+    }
+}
+
+TEST_F(TerminologyWorker, IsNotReplacedByTheLoopWhenTooMuchWaits) {
+    const std::string long_text(Worker::kBytesOnLoop, 'x');
+    ASSERT_EQ(send("PUT", "/ValueSet/v",
+                   fmt::format(R"({{"resourceType":"ValueSet","id":"v","url":"http://s/v",)"
+                               R"("status":"active","description":"{}",)"
+                               R"("compose":{{"include":[{{"system":"http://s/s",)"
+                               R"("concept":[{{"code":"a"}}]}}]}}}})",
+                               long_text))
+                  .status,
+              201);
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    Worker& worker = service().definitions().worker();
+    std::vector<std::future<Result<void>>> waiting;
+    on_loop([&] {
+        for (int i = 0; i < 64; ++i) {
+            waiting.push_back(
+                asio::co_spawn(loop().context(), worker.run(loop(), [] {}), asio::use_future));
+        }
+    });
+    EXPECT_TRUE(waits_for_worker(waiting.size()));
+    const test::Answer refused = send("GET", "/Observation?code:in=http://s/v");
+    EXPECT_EQ(refused.status, 503) << refused.body;
+    go_on.set_value();
     EXPECT_TRUE(busy.get());
-    EXPECT_EQ(answer.get().status, 200);
+    for (std::future<Result<void>>& one : waiting) {
+        EXPECT_TRUE(one.get());
+    }
+    EXPECT_EQ(send("GET", "/Observation?code:in=http://s/v").status, 200);
 }
 
 TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
@@ -405,38 +451,6 @@ TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
         const test::Answer answer = found.get();
         EXPECT_EQ(answer.status, 503) << answer.body;
         EXPECT_TRUE(answer.says(R"("code":"timeout")")) << answer.body;
-    }
-}
-
-TEST_F(TerminologyWorker, FreesWhatTookLongToMake) {
-    std::promise<std::thread::id> freed;
-    const auto held = [&] {
-        return std::vector<std::shared_ptr<const void>>{std::shared_ptr<const void>(
-            nullptr, [&](const void*) { freed.set_value(std::this_thread::get_id()); })};
-    };
-    worker_->let_go(held());
-    EXPECT_NE(freed.get_future().get(), std::this_thread::get_id());
-
-    std::promise<void> begun;
-    std::promise<void> go_on;
-    std::vector<std::future<Result<void>>> runs;
-    runs.push_back(run([&] {
-        begun.set_value();
-        go_on.get_future().wait();
-    }));
-    begun.get_future().wait();
-    constexpr int kWaiting = 64;
-    for (int i = 0; i < kWaiting; ++i) {
-        runs.push_back(run([] {}));
-    }
-    on_loop([] {});  // they wait by now
-    ASSERT_EQ(worker_->waiting(), kWaiting);
-    freed = std::promise<std::thread::id>();
-    worker_->let_go(held());
-    EXPECT_EQ(freed.get_future().get(), std::this_thread::get_id()) << "too much is waiting";
-    go_on.set_value();
-    for (std::future<Result<void>>& one : runs) {
-        one.wait();
     }
 }
 

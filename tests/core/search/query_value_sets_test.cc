@@ -127,45 +127,64 @@ class PuttingOff final : public StoredResources {
 
     PutOff* put_off() const override { return &later_; }
 
-    /// What the work returns that was put off; null: none was.
-    std::shared_ptr<const void> done(const PutOff::Limit& limit = {
-                                         terminology::Effort::Clock::now() +
-                                         std::chrono::hours(1)}) const {
+    /// Does what was put off, and returns how much that was.
+    std::size_t do_it(const PutOff::Limit& limit = {terminology::Effort::Clock::now() +
+                                                    std::chrono::hours(1)}) const {
         const auto work = std::exchange(later_.work, {});
-        return work.empty() ? nullptr : work.front().make(corpus_, limit);
+        for (const PutOff::Work& one : work) {
+            later_.done.push_back({one.question, one.make(corpus_, limit)});
+        }
+        return work.size();
     }
+
+    /// Puts off nothing from now on.
+    void take_no_more() const { later_.takes_more = false; }
 
   private:
     const Corpus& corpus_;
     mutable PutOff later_;
 };
 
-TEST(ValueSetQuery, HoldsWhatWasMadeElsewhereEvenIfThereAreTooManyCodes) {
-    // What is too large to be kept would otherwise be made again by the thread that has put it off.
-    const std::string long_text(129 << 20, 'x');
-    std::string codes = R"({"code":"c"})";
-    for (std::size_t i = 0; i < 2 * kExpansionMax; ++i) {
+TEST(ValueSetQuery, TakesOverTheResultsOfWhatWasPutOff) {
+    std::string codes = R"({"code":"c1"})";
+    for (int i = 2; i < 100'000; ++i) {
         codes += fmt::format(R"(,{{"code":"c{}"}})", i);
     }
     Corpus corpus;
-    corpus.add(R"({"resourceType":"ValueSet","id":"large","url":"http://v/large","compose":{)"
-               R"("include":[{"system":"http://s","concept":[)" +
-               codes + R"(]}]},"purpose":")" + long_text + R"("})");
-    corpus.add(R"({"resourceType":"ValueSet","id":"same","url":"http://v/same","compose":{)"
-               R"("include":[{"valueSet":["http://v/large"]}]}})");
-    const auto is_known = [&] {
-        terminology::Effort none(0);
-        const StoredDocument large =
-            *corpus.find(*find_resource_type("ValueSet"), "http://v/large", "");
-        return terminology::value_set_of(large, none).has_value();
-    };
+    corpus.add(R"({"resourceType":"CodeSystem","id":"large","url":"http://s","content":"complete",)"
+               R"("concept":[{"code":"c0","concept":[)" +
+               codes + "]}]}");
+    corpus.add(R"({"resourceType":"ValueSet","id":"same","url":"http://s","compose":{"include":[)"
+               R"({"system":"http://s","filter":[{"property":"concept","op":"is-a",)"
+               R"("value":"c7"}]}]}})");
     const PuttingOff stored(corpus);
-    EXPECT_FALSE(expand(stored, "http://v/same"));
-    std::shared_ptr<const void> held = stored.done();
-    ASSERT_NE(held, nullptr);
-    EXPECT_TRUE(is_known());
-    held.reset();
-    EXPECT_FALSE(is_known());
+    for (int time = 0; time < 2; ++time) {
+        EXPECT_FALSE(codes_below(stored, "http://s", "c0"));
+        EXPECT_FALSE(codes_below(stored, "http://s", "c7"));
+        EXPECT_FALSE(codes_above(stored, "http://s", "c7"));
+        EXPECT_FALSE(expand(stored, "http://s"));
+    }
+    EXPECT_EQ(stored.do_it(), 4) << "each once";
+    for (const bool takes_more : {true, false}) {
+        if (!takes_more) {
+            stored.take_no_more();
+        }
+        const auto too_many = codes_below(stored, "http://s", "c0");
+        ASSERT_FALSE(too_many);
+        EXPECT_EQ(too_many.error().detail, "more than 20000 codes");
+        const auto below = codes_below(stored, "http://s", "c7");
+        ASSERT_TRUE(below);
+        EXPECT_EQ(**below, Codes{"c7"});
+        EXPECT_EQ(*below, *codes_below(stored, "http://s", "c7")) << "nothing is made again";
+        const auto above = codes_above(stored, "http://s", "c7");
+        ASSERT_TRUE(above);
+        EXPECT_EQ(**above, (Codes{"c0", "c7"}));
+        const auto in = expand(stored, "http://s");
+        ASSERT_TRUE(in);
+        EXPECT_EQ((*in)->codes, (std::vector<Coding>{{"http://s", "c7"}}));
+        EXPECT_EQ(*in, *expand(stored, "http://s")) << "nothing is made again";
+    }
+    EXPECT_EQ(stored.do_it(), 0);
 }
 
 TEST(ValueSetQuery, LeavesWhatWasPutOffWhenItsTimeIsOverOrTheServerStops) {
@@ -183,17 +202,23 @@ TEST(ValueSetQuery, LeavesWhatWasPutOffWhenItsTimeIsOverOrTheServerStops) {
             *corpus.find(*find_resource_type("ValueSet"), "http://v/large", "");
         return terminology::value_set_of(large, none).has_value();
     };
-    const PuttingOff stored(corpus);
     const auto now = terminology::Effort::Clock::now();
     const std::atomic<bool> stopping = true;
     for (const PutOff::Limit& limit :
          {PutOff::Limit{now}, PutOff::Limit{now + std::chrono::hours(1), &stopping}}) {
+        const PuttingOff stored(corpus);
         EXPECT_FALSE(expand(stored, "http://v/large"));
-        EXPECT_NE(stored.done(limit), nullptr);
+        EXPECT_EQ(stored.do_it(limit), 1);
         EXPECT_FALSE(is_known());
+        stored.take_no_more();
+        const auto again = expand(stored, "http://v/large");
+        ASSERT_FALSE(again);
+        EXPECT_EQ(again.error().code, Errc::timeout);
+        EXPECT_FALSE(is_known()) << "what failed there is not tried here";
     }
+    const PuttingOff stored(corpus);
     EXPECT_FALSE(expand(stored, "http://v/large"));
-    EXPECT_NE(stored.done(), nullptr);
+    EXPECT_EQ(stored.do_it(), 1);
     EXPECT_TRUE(is_known());
 }
 
