@@ -5,7 +5,6 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
-#include "core/interactions/query_needs.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 
@@ -52,40 +51,42 @@ bool may_have_conditions(const Request& request) noexcept {
     return false;
 }
 
-/// The criteria of If-None-Exist; none without it. Errors: invalid (also a malformed If-Match or If-None-Match,
-/// although these don't apply to a resource that doesn't exist yet).
-Result<std::optional<Criteria>> read_conditions(const Service& service, const Request& request,
-                                                TypeId type, QueryNeeds& needs) {
+/// The query of If-None-Exist; none without it. Errors: invalid (also a malformed If-Match or If-None-Match, although
+/// these don't apply to a resource that doesn't exist yet). Lifetime: that of the request.
+Result<std::optional<std::string_view>> read_conditions(const Request& request, TypeId type) {
     constexpr std::string_view kIfNoneExist = "If-None-Exist";
-    std::optional<Criteria> criteria;
+    std::optional<std::string_view> query;
     ANNALS_TRY_VOID(read_preconditions(request));
     for (const Header& header : request.headers) {
         if (!equal_ignoring_case(header.name, kIfNoneExist)) {
             continue;
         }
-        if (criteria) {
+        if (query) {
             return Error{Errc::invalid, "If-None-Exist is given more than once"};
         }
-        ANNALS_TRY(criteria, parse_if_none_exist(service, request, type, trimmed(header.value),
-                                                 needs.unread(), {}, needs.put_off()));
+        ANNALS_TRY(query, query_of_if_none_exist(type, trimmed(header.value)));
     }
-    return criteria;
+    return query;
 }
 
 }  // namespace
 
 asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target) {
-    Result<std::optional<Criteria>> conditions = std::optional<Criteria>();
+    std::optional<Criteria> criteria;
     if (may_have_conditions(request)) {
-        conditions = co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
-            return read_conditions(service, request, target.type, needs);
-        });
+        const auto query = read_conditions(request, target.type);
+        if (!query) {
+            co_return query.error();
+        }
+        if (*query) {
+            Result<Criteria> read = co_await read_criteria(service, request, target.type, **query);
+            if (!read) {
+                co_return std::move(read.error());
+            }
+            criteria = *std::move(read);
+        }
     }
-    if (!conditions) {
-        co_return conditions.error();
-    }
-    const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
     const Result<void> fit = co_await resource.read_by_turns(service, request, target.type);
     if (!fit) {

@@ -128,11 +128,10 @@ class Finding {
     std::size_t limit_;
 };
 
-}  // namespace
-
-Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query, std::vector<Position>* unread,
-                                const search::Links& links, search::PutOff* put_off) {
+/// `put_off`: as for search::SnapshotResources; the rest: as for parse_criteria().
+Result<Criteria> parse(const Service& service, const Request& request, TypeId type,
+                       std::string_view query, std::vector<Position>* unread,
+                       search::PutOff* put_off, const search::Links& links) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
@@ -159,20 +158,26 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     return criteria;
 }
 
+}  // namespace
+
+Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
+                                std::string_view query, std::vector<Position>* unread,
+                                const search::Links& links) {
+    return parse(service, request, type, query, unread, nullptr, links);
+}
+
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query) {
     co_return co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
-        return parse_criteria(service, request, type, query, needs.unread(), {}, needs.put_off());
+        return parse(service, request, type, query, needs.unread(), needs.put_off(), {});
     });
 }
 
-Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text, std::vector<Position>* unread,
-                                     const search::Links& links, search::PutOff* put_off) {
+Result<std::string_view> query_of_if_none_exist(TypeId type, std::string_view text) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(service, request, type, text, unread, links, put_off);
+        return text;
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -186,7 +191,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
                      fmt::format("the criteria are for the type '{}', the request for {}", name,
                                  resource_type_name(type))};
     }
-    return parse_criteria(service, request, type, text.substr(mark + 1), unread, links, put_off);
+    return text.substr(mark + 1);
 }
 
 Result<void> check_no_criteria(const Request& request, const Target& target) {

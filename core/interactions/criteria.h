@@ -42,25 +42,21 @@ struct Criteria {
 /// chains lead to.
 ///
 /// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
-/// is meaningless. Null: waits for the device. `put_off`: as for search::SnapshotResources.
+/// is meaningless. Null: waits for the device.
 /// `links`: as in search::QueryContext.
 /// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
 /// (named); too_costly; those of require_search().
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
                                 std::string_view query, std::vector<Position>* unread,
-                                const search::Links& links = {}, search::PutOff* put_off = nullptr);
+                                const search::Links& links = {});
 
-/// The same, providing first what the query names. Lifetime: all arguments outlive the await.
+/// The same, providing first what the query names, while others have their turn. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query);
 
-/// Reads an If-None-Exist header or Bundle.entry.request.ifNoneExist: `identifier=x`, also with
-/// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); invalid if the type is another
-/// one.
-Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text, std::vector<Position>* unread,
-                                     const search::Links& links = {},
-                                     search::PutOff* put_off = nullptr);
+/// The query in an If-None-Exist header or Bundle.entry.request.ifNoneExist: `identifier=x`, also with `?`, `Patient?` or an
+/// absolute URL before it. Errors: invalid: the type is another one. Lifetime: that of `text`.
+Result<std::string_view> query_of_if_none_exist(TypeId type, std::string_view text);
 
 /// Refuses criteria on a create, or on a write to a resource that is named in the URL: the sender expects something else than
 /// would be written. Only `_format`, `_pretty`, `_summary` and `_elements` may be in the query. Errors: invalid, naming the

@@ -163,10 +163,11 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
 Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
                                      std::vector<Position>* unread, const search::Links& links) {
     const TypeId type = entry.target.type;
-    const auto& text = entry.asked.if_none_exist;
-    return entry.asked.method == HttpMethod::post
-               ? parse_if_none_exist(service, entry.request, type, *text, unread, links)
-               : parse_criteria(service, entry.request, type, entry.asked.query, unread, links);
+    std::string_view query = entry.asked.query;
+    if (entry.asked.method == HttpMethod::post) {
+        ANNALS_TRY(query, query_of_if_none_exist(type, *entry.asked.if_none_exist));
+    }
+    return parse_criteria(service, entry.request, type, query, unread, links);
 }
 
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,

@@ -69,7 +69,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
                                     const Request& outer, TransactionEntry& entry,
                                     Unfinished& unfinished);
 
-/// Reads the criteria of an entry that has some. Errors: as parse_criteria() and parse_if_none_exist().
+/// Reads the criteria of an entry that has some. Errors: as parse_criteria() and query_of_if_none_exist().
 Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
                                      std::vector<Position>* unread, const search::Links& links);
 

@@ -136,16 +136,13 @@ TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
     for (const std::string_view text :
          {"identifier=x?y", "?identifier=x?y", "Patient?identifier=x?y",
           "http://a/fhir/Patient?identifier=x?y", "Patient/?identifier=x?y"}) {
-        const auto criteria =
-            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text, nullptr);
+        const auto query = query_of_if_none_exist(type_of("Patient"), text);
+        ASSERT_TRUE(query.has_value()) << text;
+        const auto criteria = parse(*query);
         ASSERT_TRUE(criteria.has_value()) << text;
         EXPECT_EQ(find_now(server_.service(), *criteria)->found.size(), 1U) << text;
     }
-    for (const std::string_view text : {"Group?identifier=x", ""}) {
-        EXPECT_FALSE(
-            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text, nullptr)
-                .has_value());
-    }
+    EXPECT_FALSE(query_of_if_none_exist(type_of("Patient"), "Group?identifier=x").has_value());
 }
 
 TEST(Criteria, KnowsAConditionalReference) {
