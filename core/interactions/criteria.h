@@ -12,7 +12,6 @@
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
 #include "core/search/query.h"
-#include "core/search/stored.h"
 #include "core/service.h"
 #include "storage/types.h"
 #include "storage/write_watch.h"
