@@ -1,6 +1,7 @@
 #include "core/search/ordered_walk.h"
 
-#include "core/search/run_facts.h"
+#include "core/search/driver.h"
+#include "core/search/ordered_walk_lane.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,6 +23,9 @@ constexpr std::size_t kLongerMax = 20'000;
 // The largest group with one value, because duplicates in it are searched for linearly. Times are in order without a group.
 constexpr std::size_t kGroupMax = 2'000;
 constexpr unsigned kDocumentsPerLook = 64;
+// How many bodies are fetched at a time, and how many documents are looked through for them.
+constexpr std::size_t kBodiesAhead = 64;
+constexpr std::size_t kDocumentsAhead = 512;
 // How many of a term's documents are looked at to estimate how many of them are alive.
 constexpr std::uint32_t kLivingSamples = 8;
 
@@ -60,137 +64,6 @@ double living(const BoundPlan& condition, const SearchRun& run, const Snapshot& 
 }
 
 }  // namespace
-
-// The walk over one run's intervals.
-struct OrderedWalk::Lane {
-    std::shared_ptr<const SearchRun> run;
-    BoundPlan condition;
-    double matches = 0;  // estimated
-    Column column_id = 0;
-    storage::IntervalColumn column;
-    bool descending = false;
-    bool by_time = false;             // one point of each document: equal ones ascend by document
-    std::int64_t latest = INT64_MAX;  // downwards: what ends later comes before the edge
-
-    // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` remain.
-    std::size_t shorter = 0;
-    std::size_t longer = 0;
-    // The ends of those that may match; downwards, the shorter ones begin at `shorter_begin`.
-    std::size_t shorter_begin = 0;
-    std::size_t shorter_end = 0;
-    std::size_t longer_end = 0;
-    std::vector<Candidate> heap;  // downwards: those whose ends have been read, latest on top
-
-    static bool is_earlier(const Candidate& a, const Candidate& b) noexcept {
-        return a.value < b.value;
-    }
-
-    std::size_t size() const noexcept { return shorter_end - shorter_begin + longer_end - longer; }
-
-    // Narrows the walk by the plan's conditions on the column itself: `date=ge2026` begins with 2026.
-    void narrow(const BoundPlan& part) {
-        if (part.kind == BoundPlan::Kind::all_of) {
-            for (const BoundPlan& one : part.parts) {
-                narrow(one);
-            }
-        }
-        // If a document has several intervals, another one may determine its place.
-        if (part.kind != BoundPlan::Kind::interval || part.column != column_id ||
-            !RunFacts::of_thread().is_single(run, column_id)) {
-            return;
-        }
-        const IntervalStretch& stretch = part.intervals.stretch();
-        const std::size_t before = column.shorter_count;
-        shorter_begin = std::max<std::size_t>(shorter_begin, stretch.first);
-        shorter_end = std::max(shorter_begin, std::min<std::size_t>(shorter_end, stretch.last));
-        longer = std::max<std::size_t>(longer, stretch.longer_first - before);
-        longer_end =
-            std::max(longer, std::min<std::size_t>(longer_end, stretch.longer_last - before));
-    }
-
-    // The first of the shorter ones that is not before `value` nor, at that value, of a document before this one.
-    std::size_t first_of(std::int64_t value, std::uint32_t document) const {
-        const storage::Intervals all = column.shorter();
-        const auto same = std::ranges::equal_range(all.low, value);
-        const auto first = static_cast<std::size_t>(same.begin() - all.low.begin());
-        const auto documents = all.document.subspan(first, same.size());
-        const auto later = std::ranges::lower_bound(documents, document) - documents.begin();
-        return first + static_cast<std::size_t>(later);
-    }
-
-    void push(std::uint32_t interval) {
-        if (column.all.high[interval] <= latest) {
-            heap.push_back({column.all.high[interval], column.all.document[interval]});
-            std::push_heap(heap.begin(), heap.end(), is_earlier);
-        }
-    }
-
-    // The next candidate; false at the end.
-    bool peek(Candidate& candidate) {
-        return !descending ? peek_up(candidate)
-               : by_time   ? peek_down_points(candidate)
-                           : peek_down(candidate);
-    }
-
-    void pop() {
-        if (descending && by_time) {
-            --shorter;
-        } else if (descending) {
-            std::pop_heap(heap.begin(), heap.end(), is_earlier);
-            heap.pop_back();
-        } else {
-            ++(is_shorter_next() ? shorter : longer);
-        }
-    }
-
-    bool is_shorter_next() const {
-        return shorter < shorter_end && (longer == longer_end || column.shorter().low[shorter] <=
-                                                                     column.longer().low[longer]);
-    }
-
-    bool peek_up(Candidate& candidate) const {
-        if (shorter == shorter_end && longer == longer_end) {
-            return false;
-        }
-        const bool is_shorter = is_shorter_next();
-        const storage::Intervals from = is_shorter ? column.shorter() : column.longer();
-        const std::size_t at = is_shorter ? shorter : longer;
-        candidate = {from.low[at], from.document[at]};
-        return true;
-    }
-
-    bool peek_down_points(Candidate& candidate) const {
-        if (shorter == shorter_begin) {
-            return false;
-        }
-        const storage::Intervals points = column.shorter();
-        candidate = {points.high[shorter - 1], points.document[shorter - 1]};
-        return true;
-    }
-
-    // Intervals that are not in the heap begin no later than the next one and are at most the span long.
-    bool peek_down(Candidate& candidate) {
-        const storage::Intervals shorter_ones = column.shorter();
-        while (shorter > shorter_begin) {
-            const std::int64_t low = shorter_ones.low[shorter - 1];
-            const std::uint64_t room = INT64_MAX - static_cast<std::uint64_t>(low);
-            const std::int64_t bound =
-                room < column.short_span ? INT64_MAX
-                                         : static_cast<std::int64_t>(
-                                               static_cast<std::uint64_t>(low) + column.short_span);
-            if (!heap.empty() && heap.front().value > bound) {
-                break;
-            }
-            --shorter;
-            push(static_cast<std::uint32_t>(shorter));
-        }
-        if (heap.empty()) {
-            return false;
-        }
-        candidate = heap.front();
-        return true;
-    }
-};
 
 bool OrderedWalk::can_order(std::span<const SortKey> keys) noexcept {
     return !keys.empty() && is_date_or_number(keys.front());
@@ -274,34 +147,36 @@ void OrderedWalk::open_lanes() {
                 : run->size_at({descending_ && edge_.value != 0 ? edge_.value - 1 : edge_.value});
         if (descending_) {
             // What begins after the edge's end also ends after it.
-            lane->shorter = lane->shorter_end;
+            lane->at.shorter = lane->shorter_end;
             if (edge_.value != 0) {
                 lane->latest = edge_value_;
-                lane->shorter = std::clamp(lane->first_of(edge_value_, edge_document),
-                                           lane->shorter_begin, lane->shorter_end);
+                lane->at.shorter = std::clamp(lane->first_of(edge_value_, edge_document),
+                                              lane->shorter_begin, lane->shorter_end);
             }
-            if (lane->longer_end - lane->longer > kLongerMax) {
+            if (lane->longer_end - lane->at.longer > kLongerMax) {
                 lost_ = true;
                 return;
             }
             // Without the dead: nearly all that are open at the end may be, such as encounters in progress.
             const storage::Intervals all = lane->column.longer();
-            for (std::size_t i = lane->longer; i < lane->longer_end; ++i) {
+            for (std::size_t i = lane->at.longer; i < lane->longer_end; ++i) {
                 if (all.high[i] <= lane->latest && snapshot_.sees(*run, all.document[i])) {
-                    lane->heap.push_back({all.high[i], all.document[i]});
+                    lane->at.heap.push_back({all.high[i], all.document[i]});
                 }
             }
-            std::ranges::make_heap(lane->heap, Lane::is_earlier);
+            std::ranges::make_heap(lane->at.heap, Lane::is_earlier);
         } else {
-            lane->shorter = lane->shorter_begin;
+            lane->at.shorter = lane->shorter_begin;
             if (edge_.value != 0) {
                 const auto first_longer = std::ranges::lower_bound(longer, edge_value_);
-                lane->shorter = std::clamp(lane->first_of(edge_value_, edge_document),
-                                           lane->shorter_begin, lane->shorter_end);
-                lane->longer = std::clamp(static_cast<std::size_t>(first_longer - longer.begin()),
-                                          lane->longer, lane->longer_end);
+                lane->at.shorter = std::clamp(lane->first_of(edge_value_, edge_document),
+                                              lane->shorter_begin, lane->shorter_end);
+                lane->at.longer =
+                    std::clamp(static_cast<std::size_t>(first_longer - longer.begin()),
+                               lane->at.longer, lane->longer_end);
             }
         }
+        reads_bodies_ = reads_bodies_ || lane->condition.costly;
         edge_lane_ = lane->run->find(edge_) < lane->run->size() ? lane.get() : edge_lane_;
         lanes_.push_back(std::move(lane));
     }
@@ -325,14 +200,44 @@ std::optional<OrderedWalk::Edge> OrderedWalk::edge() const {
     return Edge{{execution_.type(), run, run->find(edge_)}, edge_value_};
 }
 
-// Whether the body that a condition needs is only on the device, which ends the turn.
-bool OrderedWalk::must_fetch(const Lane& lane, Position position, const Pace& pace) {
-    if (!lane.condition.costly || !pace.defers() || !snapshot_.has_store() ||
-        position == asked_about_) {
+// Whether bodies that the edge and the next documents need are only on the device, which ends the turn.
+bool OrderedWalk::must_fetch(const Pace& pace) {
+    if (!reads_bodies_ || asked_about_ > 0 || !pace.defers() || !snapshot_.has_store()) {
         return false;
     }
-    asked_about_ = position;
-    return pace.defer(snapshot_.unread({&position, 1}));
+    std::vector<Position> positions;
+    if (edge_lane_ != nullptr && !knows_edge_ && edge_lane_->condition.costly) {
+        positions.push_back(edge_);
+    }
+    std::vector<Lane::Place> here;
+    for (const auto& lane : lanes_) {
+        here.push_back(lane->at);
+    }
+    Candidate candidate;
+    while (!has_enough() && positions.size() < kBodiesAhead && asked_about_ < kDocumentsAhead) {
+        Lane* const lane = next_lane(candidate);
+        if (lane == nullptr) {
+            break;
+        }
+        lane->pop();
+        ++asked_about_;
+        if (lane->condition.costly && may_pass(*lane, candidate.document)) {
+            positions.push_back(lane->run->position(candidate.document));
+        }
+    }
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        lanes_[i]->at = std::move(here[i]);
+    }
+    asked_about_ = std::max<std::size_t>(asked_about_, 1);  // the edge
+    return pace.defer(snapshot_.unread(positions));
+}
+
+// Whether a document passes all that can be decided without its body.
+bool OrderedWalk::may_pass(const Lane& lane, std::uint32_t document) {
+    return snapshot_.sees(*lane.run, document) &&
+           std::ranges::all_of(parts_of(lane.condition), [&](const BoundPlan* part) {
+               return part->costly || test(*part, *lane.run, document, bodies_);
+           });
 }
 
 double OrderedWalk::estimated_matches() const noexcept {
@@ -424,7 +329,7 @@ void OrderedWalk::end_group() {
 
 Result<bool> OrderedWalk::advance(const Pace& pace) {
     if (!lost_ && edge_.value != 0 && !knows_edge_) {
-        if (edge_lane_ != nullptr && must_fetch(*edge_lane_, edge_, pace)) {
+        if (must_fetch(pace)) {
             return false;
         }
         bodies_.begin(edge_, pace);
@@ -451,8 +356,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             end_group();
             continue;
         }
-        // One at a time, since the next one isn't known in advance.
-        if (must_fetch(*lane, lane->run->position(candidate.document), pace)) {
+        if (must_fetch(pace)) {
             return false;
         }
         bodies_.begin(lane->run->position(candidate.document), pace);
@@ -461,6 +365,7 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             return false;
         }
         lane->pop();
+        asked_about_ -= asked_about_ > 0 ? 1 : 0;
         const Match match{execution_.type(), lane->run.get(), candidate.document};
         if (accepted && by_time_) {
             matches_.push_back(match);

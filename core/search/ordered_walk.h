@@ -79,7 +79,8 @@ class OrderedWalk {
     bool find_edge();
     bool edge_matches();
     double estimated_matches() const noexcept;
-    bool must_fetch(const Lane& lane, Position position, const Pace& pace);
+    bool must_fetch(const Pace& pace);
+    bool may_pass(const Lane& lane, std::uint32_t document);
     Lane* next_lane(Candidate& best);
     bool comes_before(const Lane& lane, Candidate candidate, const Lane& other,
                       Candidate others) const;
@@ -108,7 +109,9 @@ class OrderedWalk {
     bool knows_edge_ = false;  // whether it matches is known
     std::vector<std::unique_ptr<Lane>> lanes_;
     SnapshotBodies bodies_;
-    Position asked_about_;  // checked last for an unread body
+    bool reads_bodies_ = false;
+    std::size_t asked_about_ =
+        0;  // of so many documents from here on, unread bodies have been fetched
     std::int64_t group_value_ = 0;
     std::vector<Match> group_;  // those with the current value, unless it is a time
     std::vector<Match> matches_;

@@ -1,18 +1,24 @@
 // Requests that look at stored bodies before they write or answer, while these have to be read from the device.
 
 #include "core/access.h"
+#include "core/search/execute.h"
+#include "core/search/ordered_walk.h"
+#include "core/search/terms.h"
 #include "tests/core/unread_fixture.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <future>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace annals::test {
@@ -365,6 +371,60 @@ std::vector<Looking> lookings() {
 
 INSTANTIATE_TEST_SUITE_P(Answers, UnreadLooking, testing::ValuesIn(lookings()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(UnreadApart, IsFetchedManyAtATimeByAWalkInOrder) {
+    constexpr int kAdded = 97;  // besides three
+    for (int i = 0; i < kAdded; ++i) {
+        const std::string id = fmt::format("n{}", i);
+        ASSERT_EQ(send("PUT", "/Patient/" + id,
+                       fmt::format(R"({{"resourceType":"Patient","id":"{}","birthDate":"{}",{}}})",
+                                   id, 1900 + i * 7 % kAdded, kFiller))
+                      .status,
+                  201);
+    }
+    core::search::Parameter birthdate;
+    birthdate.type = schema::SearchType::date;
+    birthdate.column = core::search::column_of("birthdate");
+    for (const bool by_time : {true, false}) {
+        for (const bool descending : {true, false}) {
+            restart_on(disk_);  // nothing is known to be in memory
+            std::vector<std::string> looked;
+            const core::search::Plan plan =
+                core::search::verified(core::search::everything(), [&looked](json::Value patient) {
+                    looked.emplace_back(patient["birthDate"].string());
+                    return looked.size() % 25 == 0;
+                });
+            core::search::Snapshot snapshot(store());
+            core::search::Execution execution(snapshot, *find_resource_type("Patient"), plan);
+            execution.want({.before = Position{0}});
+            ASSERT_TRUE(execution.advance(core::search::Pace()));
+            const core::search::SortKey key{by_time ? nullptr : &birthdate,
+                                            by_time ? "_lastUpdated" : "birthdate", descending};
+            core::search::OrderedWalk walk(snapshot, execution, {&key, 1}, {}, 10);
+            std::vector<Position> unread;
+            core::search::Pace pace(std::chrono::hours(1), unread);
+            pace.begin_turn();
+            std::size_t fetched = 0;
+            int fetches = 0;
+            for (bool done = false; !done; ++fetches) {
+                const Result<bool> advanced = walk.advance(pace);
+                ASSERT_TRUE(advanced);
+                done = *advanced;
+                fetched += std::exchange(unread, {}).size();
+            }
+            EXPECT_EQ(fetches, 3) << "two, and the end";
+            EXPECT_GE(fetched, std::size_t{kAdded});
+            EXPECT_EQ(walk.matches().size(), looked.size() / 25);
+            EXPECT_EQ(looked.size(), by_time ? kAdded + 6U : kAdded);
+            if (!by_time) {
+                if (descending) {
+                    std::ranges::reverse(looked);
+                }
+                EXPECT_TRUE(std::ranges::is_sorted(looked));
+            }
+        }
+    }
+}
 
 }  // namespace
 }  // namespace annals::test
