@@ -1,5 +1,6 @@
 // The order of searches without `_sort`: by `_lastUpdated`, also where versions were not committed in the order of their instants.
 
+#include "codec/json/document.h"
 #include "core/search/cursor.h"
 #include "core/search/ordered_walk.h"
 #include "core/search/sort.h"
@@ -281,6 +282,108 @@ TEST_F(DefaultOrder, IsThatOfEverythingWithinEachType) {
         EXPECT_EQ(follow("next", page), expected);
         EXPECT_EQ(follow("previous", page), expected);
     }
+}
+
+TEST_F(DefaultOrder, NeedsTheEdgeOfAPageOnlyWhereInstantsDoNotAscend) {
+    core::Config config;
+    config.hard_delete = true;
+    for (const bool ascends : {true, false}) {
+        SCOPED_TRACE(ascends);
+        const std::string prefix = ascends ? "Patient/a" : "Patient/b";
+        restart(config);
+        std::vector<Version> versions;
+        for (int i = 0; i < 100; ++i) {
+            const int second = ascends ? i : 100 + i * 7 % 100;
+            versions.push_back({fmt::format("{}{}", prefix, i), second, R"("active":true)"});
+        }
+        bring(versions);
+        ASSERT_EQ(store().instants_ascend(find_resource_type("Patient")), ascends);
+        const Names all = in_order(of_type("Patient"));
+        const Searchset first = get("/Patient?_count=9");
+        const Searchset second = get(first.links.at("next"));
+        ASSERT_EQ(second.matches, Names(all.begin() + 9, all.begin() + 18));
+        const Searchset third = get(second.links.at("next"));
+        for (const std::size_t edge : {8U, 17U, 9U}) {
+            ASSERT_EQ(send("DELETE", "/" + all[edge]).status, 204);
+        }
+        const Searchset next = get(first.links.at("next"));
+        const Searchset previous = get(second.links.at("previous"));
+        if (ascends) {
+            Names rest(all.begin() + 10, all.begin() + 19);
+            std::erase(rest, all[17]);
+            rest.push_back(all[19]);
+            EXPECT_EQ(next.matches, rest);
+            EXPECT_EQ(previous.matches, Names(all.begin(), all.begin() + 8));
+        } else {
+            EXPECT_EQ(next.status, 410);
+            EXPECT_EQ(previous.status, 410);
+        }
+        // Its own edge is left.
+        const Searchset before_third = get(third.links.at("previous"));
+        EXPECT_EQ(before_third.status, 200);
+        Names left(all.begin(), all.begin() + 18);
+        for (const std::size_t erased : {17U, 9U, 8U}) {
+            left.erase(left.begin() + static_cast<std::ptrdiff_t>(erased));
+        }
+        EXPECT_EQ(before_third.matches, Names(left.end() - 9, left.end()));
+    }
+}
+
+TEST_F(DefaultOrder, IsThatOfAnEarlierStateThatTheIndexNoLongerHas) {
+    store_options_.search_index.positions_retained = 10;
+    store_options_.search_index.pending_documents = 0;
+    restart(core::Config());
+    bring_many();
+    const Position then = store().last_position();
+    const Names expected = in_order(of_type("Patient"));
+    for (int round = 0; store().search(*find_resource_type("Patient"))->vacuumed_through <= then;
+         ++round) {
+        ASSERT_LT(round, 3000);
+        put("Patient", "p1", fmt::format(R"("birthDate":"{}")", 1900 + round % 100));
+        get("/Patient?gender=female&_count=1");  // makes the index take in what was written
+    }
+    Searchset page = get(fmt::format("/Patient?_count=70&_asOf={}", then.value));
+    EXPECT_EQ(follow("next", page), expected);
+    EXPECT_EQ(follow("previous", page), expected);
+}
+
+TEST_F(DefaultOrder, IsThatOfCriteriaThatReadBodies) {
+    std::vector<Version> versions;
+    for (int i = 0; i < 300; ++i) {
+        versions.push_back(
+            {fmt::format("Patient/p{}", i), i * 7 % 40,
+             fmt::format(R"("name":[{{"family":"{}"}}])", i % 5 == 0 ? "Windsor" : "Chalmers")});
+    }
+    bring(versions);
+    const auto windsor = [](const Version& version) {
+        return version.members.find("Windsor") != std::string::npos;
+    };
+    for (const int count : {3, 7, 50}) {
+        Searchset page = get(fmt::format("/Patient?_content=windsor&_count={}", count));
+        EXPECT_EQ(follow("next", page), in_order(windsor));
+        EXPECT_EQ(follow("previous", page), in_order(windsor));
+    }
+}
+
+TEST_F(DefaultOrder, IsThatOfATransactionsOwnSearches) {
+    bring_many();
+    const Answer answer = send(
+        "POST", "/",
+        R"({"resourceType":"Bundle","type":"transaction","entry":[{"resource":{"resourceType":"Patient","id":"new"},)"
+        R"("request":{"method":"PUT","url":"Patient/new"}},{"request":{"method":"GET","url":"Patient?_count=30"}}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    Names expected = in_order(of_type("Patient"));
+    expected.insert(expected.begin(), "Patient/new");
+    expected.resize(30);
+    const Result<json::Document> document = json::Parser().parse(answer.body);
+    ASSERT_TRUE(document);
+    Names found;
+    for (const json::Value entry : document->root()["entry"].elements()) {
+        for (const json::Value one : entry["resource"]["entry"].elements()) {
+            found.push_back("Patient/" + one["resource"]["id"].string());
+        }
+    }
+    EXPECT_EQ(found, expected);
 }
 
 }  // namespace
