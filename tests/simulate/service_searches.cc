@@ -299,10 +299,11 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
                   }
                   return expected;
               }};
-    read.then = [this, all, count, includes, is_sorted = !keys.empty()](
+    read.then = [this, type, all, count, includes, is_sorted = !keys.empty()](
                     Position bound, const ReceivedBundle& bundle) {
         Chain chain;
         chain.needs_edge = is_sorted;
+        chain.type = is_sorted ? "" : type;
         chain.includes = includes;
         chain.bound = bound;
         chain.found = all;
@@ -364,6 +365,7 @@ ServiceSimulation::Read ServiceSimulation::read_everything() {
         Chain chain;
         // Of all: one whose patient was erased since still is an edge only in the order of positions.
         chain.needs_edge = !name.empty();
+        chain.may_need_edge = name.empty();
         chain.bound = bound;
         chain.found = all;
         chain.count = count;

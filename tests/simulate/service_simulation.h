@@ -70,6 +70,9 @@ class ServiceSimulation : public ServiceFixture {
     struct Chain {
         /// A search with _sort, or $everything: there is no page next to what was erased.
         bool needs_edge = false;
+        bool may_need_edge = false;
+        /// Of a search without _sort: the same, unless the type's instants ascend.
+        std::string type;
         std::string includes;  ///< the parameter of Observation by which something is included
         bool by_patient = false;
         Position bound;  ///< of a search or $everything
