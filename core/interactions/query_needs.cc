@@ -10,6 +10,12 @@
 
 namespace annals::core {
 
+QueryNeeds::QueryNeeds(const Service& service, Loop& loop)
+    : service_(service),
+      loop_(loop),
+      end_(std::chrono::steady_clock::now() + service.config().limits.request_timeout) {
+}
+
 asio::awaitable<Result<void>> QueryNeeds::meet() {
     if (!unread_.empty()) {
         co_await loop_.fetched(std::exchange(unread_, {}));
@@ -18,24 +24,24 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
         co_return Result<void>();
     }
     terminology::Worker& worker = service_.definitions().worker();
-    const search::PutOff::Limit limit{
-        std::chrono::steady_clock::now() + service_.config().limits.request_timeout,
-        &worker.stopping()};
+    const search::PutOff::Limit limit{end_, &worker.stopping()};
     using Done = std::vector<search::PutOff::Done>;
-    auto done = co_await worker.make<Done>(loop_, [work = std::exchange(put_off_.work, {}),
-                                                   at = put_off_.at, &service = service_, limit] {
-        search::Snapshot snapshot(service.store(), at);
-        const search::SnapshotResources stored(snapshot, service.definitions().carried());
-        Done made;
-        for (const search::PutOff::Work& one : work) {
-            made.push_back({one.question, one.make(stored, limit)});
-        }
-        return made;
-    });
+    auto done = co_await worker.make<Done>(
+        loop_,
+        [work = std::exchange(put_off_.work, {}), at = put_off_.at, &service = service_, limit] {
+            search::Snapshot snapshot(service.store(), at);
+            const search::SnapshotResources stored(snapshot, service.definitions().carried());
+            Done made;
+            for (const search::PutOff::Work& one : work) {
+                made.push_back({one.question, one.make(stored, limit)});
+            }
+            return made;
+        },
+        end_);
     if (!done) {
         co_return std::move(done.error());
     }
-    if (std::chrono::steady_clock::now() >= limit.end) {
+    if (std::chrono::steady_clock::now() >= end_) {
         co_return Error{Errc::timeout};
     }
     std::ranges::move(*done, std::back_inserter(put_off_.done));

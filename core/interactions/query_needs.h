@@ -11,6 +11,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -23,10 +24,11 @@ namespace annals::core {
 inline constexpr std::size_t kMadeMax = 4;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
-/// have their turn. Lifetime: the arguments outlive this.
+/// have their turn. From its construction on, the worker has `limits.request_timeout` for all of it. Lifetime: the arguments
+/// outlive this.
 class QueryNeeds {
   public:
-    QueryNeeds(const Service& service, Loop& loop) : service_(service), loop_(loop) {}
+    QueryNeeds(const Service& service, Loop& loop);
 
     QueryNeeds(const QueryNeeds&) = delete;
     QueryNeeds& operator=(const QueryNeeds&) = delete;
@@ -42,12 +44,13 @@ class QueryNeeds {
     bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
 
     /// Provides some of what is lacking; then the query is read again. Errors: overloaded: too much waits for the worker, or
-    /// nobody waits for the result any more; timeout: the worker did not get it done within `limits.request_timeout`.
+    /// nobody waits for the result any more; timeout: the worker did not get it done in time.
     asio::awaitable<Result<void>> meet();
 
   private:
     const Service& service_;
     Loop& loop_;
+    std::chrono::steady_clock::time_point end_;  ///< of the worker's time
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;

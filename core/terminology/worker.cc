@@ -60,7 +60,8 @@ void Worker::work() {
 }
 
 // The loop polls instead of being notified, so that nothing is sent to a loop that may be gone.
-asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
+asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work,
+                                          Clock::time_point end) {
     if (loop.given_up()) {
         co_return Error{Errc::overloaded};
     }
@@ -73,8 +74,9 @@ asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()
     std::chrono::milliseconds wait = kFirstWait;
     while (!task->done.load(std::memory_order_acquire)) {
         co_await loop.pause(wait);
-        if (loop.given_up() && withdraw(task)) {
-            co_return Error{Errc::overloaded};
+        const bool given_up = loop.given_up();
+        if ((given_up || Clock::now() >= end) && withdraw(task)) {
+            co_return Error{given_up ? Errc::overloaded : Errc::timeout};
         }
         wait = std::min(wait * 2, kLongestWait);
     }

@@ -10,6 +10,7 @@
 #include <asio/awaitable.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,8 @@ namespace annals::terminology {
 /// Runs one piece of work at a time, in the order of arrival; the thread is started by the first.
 class Worker {
   public:
+    using Clock = std::chrono::steady_clock;
+
     /// The maximum size of resources that are parsed, or looked at more than once, on a network thread; beyond it, the worker
     /// does it.
     static constexpr std::size_t kBytesOnLoop = 256 << 10;
@@ -46,15 +49,17 @@ class Worker {
     ~Worker();
 
     /// Returns once `work` has run. The work may outlive the caller, so it must own what it uses. Errors: overloaded: too much
-    /// is waiting, there is no thread for it, or the loop gave up before it began.
-    asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
+    /// is waiting, there is no thread for it, or the loop gave up before it began; timeout: it had not begun at `end`.
+    asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work,
+                                      Clock::time_point end = Clock::time_point::max());
 
     /// The same for work with a result. Errors: also those of the work.
     template <typename Made>
-    asio::awaitable<Result<Made>> make(core::Loop& loop, std::function<Result<Made>()> work) {
+    asio::awaitable<Result<Made>> make(core::Loop& loop, std::function<Result<Made>()> work,
+                                       Clock::time_point end = Clock::time_point::max()) {
         const auto made = std::make_shared<std::optional<Result<Made>>>();
         Result<void> ran =
-            co_await run(loop, [made, work = std::move(work)] { made->emplace(work()); });
+            co_await run(loop, [made, work = std::move(work)] { made->emplace(work()); }, end);
         if (!ran) {
             co_return std::move(ran.error());
         }

@@ -1,0 +1,54 @@
+// What reading a query leaves to the terminology worker.
+
+#include "core/interactions/query_needs.h"
+
+#include "core/base/result.h"
+#include "core/search/stored.h"
+#include "tests/support/service_fixture.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+namespace {
+
+using search::PutOff;
+
+class QueryNeedsTest : public test::ServiceFixture {
+  protected:
+    /// What reading a query with `look` returns.
+    Result<void> read_query(const std::function<Result<void>(QueryNeeds&)>& look) {
+        std::future<Result<void>> read;
+        on_loop([&] {
+            read = asio::co_spawn(loop().context(), prepare_and_look(service(), loop(), look),
+                                  asio::use_future);
+        });
+        return read.get();
+    }
+};
+
+TEST_F(QueryNeedsTest, GiveTheWorkerOneTimeForAll) {
+    std::vector<std::chrono::steady_clock::time_point> ends;
+    const auto note_end = [&](const auto&, const PutOff::Limit& limit) -> PutOff::Made {
+        ends.push_back(limit.end);
+        return std::shared_ptr<const void>();
+    };
+    EXPECT_TRUE(read_query([&](QueryNeeds& needs) -> Result<void> {
+        if (ends.size() < 3) {
+            needs.put_off()->work.push_back({{"in", std::to_string(ends.size()), ""}, note_end});
+        }
+        return {};
+    }));
+    EXPECT_EQ(ends, std::vector(3, ends.at(0)));
+}
+
+}  // namespace
+}  // namespace annals::core
