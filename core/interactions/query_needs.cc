@@ -44,8 +44,15 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
     if (std::chrono::steady_clock::now() >= end_) {
         co_return Error{Errc::timeout};
     }
+    made_ += done->size();
+    put_off_.takes_more = made_ < kMadeMax;
+    if (put_off_.takes_more) {
+        // Where the snapshot grew too old meanwhile it is asked again: the query may next be read at a newer one.
+        std::erase_if(*done, [](const search::PutOff::Done& one) {
+            return !one.made && one.made.error().code == Errc::expired;
+        });
+    }
     std::ranges::move(*done, std::back_inserter(put_off_.done));
-    put_off_.takes_more = put_off_.done.size() < kMadeMax;
     co_return Result<void>();
 }
 

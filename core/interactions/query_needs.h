@@ -54,6 +54,7 @@ class QueryNeeds {
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
+    std::size_t made_ = 0;  ///< how much the worker has found out
 };
 
 /// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;

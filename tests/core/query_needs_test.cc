@@ -3,6 +3,7 @@
 #include "core/interactions/query_needs.h"
 
 #include "core/base/result.h"
+#include "core/search/snapshot.h"
 #include "core/search/stored.h"
 #include "tests/support/service_fixture.h"
 
@@ -15,6 +16,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -48,6 +50,28 @@ TEST_F(QueryNeedsTest, GiveTheWorkerOneTimeForAll) {
         return {};
     }));
     EXPECT_EQ(ends, std::vector(3, ends.at(0)));
+}
+
+TEST_F(QueryNeedsTest, AskAgainWhenTheSnapshotGrewTooOldMeanwhile) {
+    for (const auto& [times_expired, times_asked] : {std::pair(1, 2), std::pair(9, 4)}) {
+        int asked = 0;
+        const auto find_out = [&](const auto&, const auto&) -> PutOff::Made {
+            if (++asked <= times_expired) {
+                return search::expired_snapshot();
+            }
+            return std::shared_ptr<const void>();
+        };
+        const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
+            const std::vector<PutOff::Done>& done = needs.put_off()->done;
+            if (done.empty()) {
+                needs.put_off()->work.push_back({{"in", "v", ""}, find_out});
+                return {};
+            }
+            return done.front().made ? Result<void>() : done.front().made.error();
+        });
+        EXPECT_EQ(asked, times_asked);
+        EXPECT_EQ(read ? Errc() : read.error().code, asked == 2 ? Errc() : Errc::expired);
+    }
 }
 
 }  // namespace
