@@ -124,6 +124,7 @@ void OrderedWalk::open_lanes() {
         auto lane = std::make_unique<Lane>();
         lane->run = run;
         lane->condition = execution_.bind_to(run);
+        lane->tests = parts_of(lane->condition);
         lane->column_id = column_;
         lane->column = run->intervals(column_);
         lane->descending = descending_;
@@ -188,8 +189,7 @@ bool OrderedWalk::edge_matches() {
         return false;
     }
     const std::uint32_t document = edge_lane_->run->find(edge_);
-    return snapshot_.sees(*edge_lane_->run, document) &&
-           test(edge_lane_->condition, *edge_lane_->run, document, bodies_);
+    return snapshot_.sees(*edge_lane_->run, document) && passes(*edge_lane_, document);
 }
 
 std::optional<OrderedWalk::Edge> OrderedWalk::edge() const {
@@ -235,9 +235,15 @@ bool OrderedWalk::must_fetch(const Pace& pace) {
 // Whether a document passes all that can be decided without its body.
 bool OrderedWalk::may_pass(const Lane& lane, std::uint32_t document) {
     return snapshot_.sees(*lane.run, document) &&
-           std::ranges::all_of(parts_of(lane.condition), [&](const BoundPlan* part) {
+           std::ranges::all_of(lane.tests, [&](const BoundPlan* part) {
                return part->costly || test(*part, *lane.run, document, bodies_);
            });
+}
+
+bool OrderedWalk::passes(const Lane& lane, std::uint32_t document) {
+    return std::ranges::all_of(lane.tests, [&](const BoundPlan* part) {
+        return test(*part, *lane.run, document, bodies_);
+    });
 }
 
 double OrderedWalk::estimated_matches() const noexcept {
@@ -312,7 +318,7 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
                 std::ranges::find(group_, position, &Match::position) == group_.end());
     };
     return snapshot_.sees(*lane.run, candidate.document) && is_first() &&
-           test(lane.condition, *lane.run, candidate.document, bodies_);
+           passes(lane, candidate.document);
 }
 
 void OrderedWalk::end_group() {

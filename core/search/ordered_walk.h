@@ -81,6 +81,7 @@ class OrderedWalk {
     double estimated_matches() const noexcept;
     bool must_fetch(const Pace& pace);
     bool may_pass(const Lane& lane, std::uint32_t document);
+    bool passes(const Lane& lane, std::uint32_t document);
     Lane* next_lane(Candidate& best);
     bool comes_before(const Lane& lane, Candidate candidate, const Lane& other,
                       Candidate others) const;
@@ -110,8 +111,8 @@ class OrderedWalk {
     std::vector<std::unique_ptr<Lane>> lanes_;
     SnapshotBodies bodies_;
     bool reads_bodies_ = false;
-    std::size_t asked_about_ =
-        0;  // of so many documents from here on, unread bodies have been fetched
+    // Of so many documents from here on, unread bodies have been fetched.
+    std::size_t asked_about_ = 0;
     std::int64_t group_value_ = 0;
     std::vector<Match> group_;  // those with the current value, unless it is a time
     std::vector<Match> matches_;

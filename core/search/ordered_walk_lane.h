@@ -21,7 +21,8 @@ namespace annals::core::search {
 struct OrderedWalk::Lane {
     std::shared_ptr<const storage::SearchRun> run;
     BoundPlan condition;
-    double matches = 0;  // estimated
+    std::vector<const BoundPlan*> tests;  // its parts, in the order in which they are tested
+    double matches = 0;                   // estimated
     Column column_id = 0;
     storage::IntervalColumn column;
     bool descending = false;

@@ -372,6 +372,50 @@ std::vector<Looking> lookings() {
 INSTANTIATE_TEST_SUITE_P(Answers, UnreadLooking, testing::ValuesIn(lookings()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST_F(UnreadApart, IsNotReadByAWalkInOrderIfTheIndexDecidesWhateverTheOrderOfTheCriteria) {
+    using namespace core::search;
+    constexpr int kMale = 10;
+    for (int i = 0; i < 3 * kMale; ++i) {
+        const std::string id = fmt::format("n{}", i);
+        ASSERT_EQ(send("PUT", "/Patient/" + id,
+                       fmt::format(R"({{"resourceType":"Patient","id":"{}","gender":"{}",{}}})", id,
+                                   i % 3 == 0 ? "male" : "female", kFiller))
+                      .status,
+                  201);
+    }
+    const TypeId type = *find_resource_type("Patient");
+    const Plan male = carrying({token(column_of("gender"), "male")});
+    for (const bool body_first : {true, false}) {
+        restart_on(disk_);  // nothing is known to be in memory
+        std::size_t looked = 0;
+        const Plan body = verified(everything(), [&looked](json::Value patient) {
+            EXPECT_EQ(patient["gender"].string(), "male");
+            ++looked;
+            return true;
+        });
+        const Plan plan = body_first ? all_of(body, male) : all_of(male, body);
+        Snapshot snapshot(store());
+        Execution execution(snapshot, type, plan);
+        execution.want({.before = Position{0}});
+        ASSERT_TRUE(execution.advance(Pace()));
+        const SortKey key{nullptr, "_lastUpdated", true};
+        OrderedWalk walk(snapshot, execution, {&key, 1}, {}, kMale + 1);
+        std::vector<Position> unread;
+        Pace pace(std::chrono::hours(1), unread);
+        pace.begin_turn();
+        std::size_t fetched = 0;
+        for (bool done = false; !done;) {
+            const Result<bool> advanced = walk.advance(pace);
+            ASSERT_TRUE(advanced);
+            done = *advanced;
+            fetched += std::exchange(unread, {}).size();
+        }
+        EXPECT_EQ(looked, kMale + 0U) << body_first;
+        EXPECT_EQ(fetched, looked) << body_first;
+        EXPECT_EQ(walk.matches().size(), looked) << body_first;
+    }
+}
+
 TEST_F(UnreadApart, IsFetchedManyAtATimeByAWalkInOrder) {
     constexpr int kAdded = 97;  // besides three
     for (int i = 0; i < kAdded; ++i) {
