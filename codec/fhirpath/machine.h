@@ -259,10 +259,14 @@ class Machine {
     bool substring(const Node& node, const Scope& scope, std::string_view text);
     bool split(std::string_view text, std::string_view separator);
     bool replace(std::string_view text, std::string_view pattern, std::string_view substitution);
+    bool encode(Function function, std::string_view text, std::string_view format);
+
+    // regular_expressions.cc
+
     bool matches(const Node& node, std::string_view text, std::string_view pattern,
                  std::string_view substitution);
+    bool replace_matches(std::string_view text, const re2::RE2& regex, std::string_view rewrite);
     const re2::RE2* compiled(const Node& node, std::string_view pattern, bool full);
-    bool encode(Function function, std::string_view text, std::string_view format);
 
     // numbers.cc
 

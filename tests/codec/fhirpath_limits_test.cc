@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -113,17 +114,35 @@ TEST_F(FhirPath, CountsThePairsThatEquivalencePassesOver) {
 }
 
 TEST_F(FhirPath, CountsHowFarEachMatchMayBeLookedFor) {
-    std::string words = "'a '";
-    for (int i = 0; i < 12; ++i) {
-        words += ".select($this & $this)";
+    const auto outcome = [&](const std::string& text, const std::string& call) {
+        use(R"({"resourceType":"Patient","language":")" + text + R"("})");
+        return eval("%resource.language." + call);
+    };
+    // Each takes some ten seconds if nothing ends it.
+    std::uint32_t state = 1;
+    std::string random;
+    for (int i = 0; i < 7'700; ++i) {
+        state = state * 1'664'525 + 1'013'904'223;
+        random += (state >> 31) == 0 ? 'a' : 'b';
     }
-    environment_.limits.steps = 2'000'000;
-    EXPECT_EQ(eval(words + ".replaceMatches(' +', '').length()"), "[4096]");
-    words += ".select($this & $this).select($this & $this)";
-    EXPECT_EQ(eval(words + ".replaceMatches(' ', '').length()"), "[16384]");
-    EXPECT_EQ(eval(words + ".replaceMatches('a.*z|a', '').length()"), "too costly");
-    EXPECT_EQ(eval(words + ".replaceMatches('a" + std::string(300, '.') + "z|a', '').length()"),
-              "too costly");
+    EXPECT_EQ(outcome(random, "replaceMatches('(?:.*a.{20}b.{20}z)|a', '')"), "too costly");
+    EXPECT_EQ(outcome(std::string(100'000, 'a'), "replaceMatches('a.*z|a', '')"), "too costly");
+    const auto repeated = [](std::string_view text, std::size_t bytes) {
+        std::string out;
+        while (out.size() < bytes) {
+            out += text;
+        }
+        return out;
+    };
+    EXPECT_EQ(outcome(repeated("words  ", 1'000'000), "replaceMatches('\\\\s+', '').length()"),
+              "[714290]");
+    environment_.limits.steps = 100'000;  // GraphQL's
+    EXPECT_EQ(outcome(repeated("words  ", 40'000), "replaceMatches('\\\\s+', '').length()"),
+              "[28575]");
+    EXPECT_EQ(outcome(repeated("<div>*+{</div>", 40'000), "replaceMatches('<[^>]*>', '').length()"),
+              "[8574]");
+    EXPECT_EQ(outcome(repeated("<div>*+{</div>", 40'000), "replaceMatches('[*+{]', '').length()"),
+              "[31438]");
 }
 
 // Without bounds, each of these could take forever or use all memory.

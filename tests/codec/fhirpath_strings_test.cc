@@ -37,6 +37,9 @@ TEST_F(FhirPath, PutsGroupsDollarsAndBackslashesIntoTheirPlaces) {
         EXPECT_EQ(eval("'ab'.replaceMatches('a', '" + wrong + "')"), "error") << wrong;
     }
     EXPECT_EQ(eval("'abc'.replaceMatches('', 'x')"), "[abc]");
+    EXPECT_EQ(eval("'ab\u00e4c'.replaceMatches('b?', '-')"), "[-a-\u00e4-c-]");
+    EXPECT_EQ(eval("'abc'.replaceMatches('$', '.')"), "[abc.]");
+    EXPECT_EQ(eval("'abc'.replaceMatches('x*', '.')"), "[.a.b.c.]");
     environment_.limits.string_bytes = 10;
     EXPECT_EQ(eval("'aaaaaaaaa'.replaceMatches('a', '" + std::string(70, 'b') + "')"),
               "too costly");
