@@ -1,5 +1,7 @@
 #include "core/interactions/first_page.h"
 
+#include "core/outcome.h"
+
 #include <utility>
 
 namespace annals::core {
@@ -10,16 +12,21 @@ namespace {
 constexpr int kTimesMax = 3;
 constexpr int kTimeShare = 4;
 
+bool is_about_effort(const Response& response) {
+    return response.status == meaning_of(Errc::too_costly).status ||
+           response.status == meaning_of(Errc::timeout).status;  // also that of Errc::overloaded
+}
+
 }  // namespace
 
 FirstPage::FirstPage(const Service& service)
     : service_(service), erased_(service.store().totals().erased) {
 }
 
-bool FirstPage::is_outdated() {
+bool FirstPage::begin_again(const Response& made) {
     const std::uint64_t before = std::exchange(erased_, service_.store().totals().erased);
     const auto taken = std::chrono::steady_clock::now() - begin_;
-    return erased_ != before && ++times_ < kTimesMax &&
+    return erased_ != before && !is_about_effort(made) && ++times_ < kTimesMax &&
            taken <= service_.config().limits.request_timeout / kTimeShare;
 }
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/exchange.h"
 #include "core/service.h"
 
 #include <chrono>
@@ -18,9 +19,10 @@ class FirstPage {
     /// Before the page is made for the first time. Lifetime: `service` outlives this.
     explicit FirstPage(const Service& service);
 
-    /// Each time it has been made: whether to make it again. An erased version may have been counted already, or replaced
-    /// after the page's snapshot, which then shows neither.
-    bool is_outdated();
+    /// Each time it has been made: whether to make it again, which this call begins. An erased version may have been counted
+    /// already, or replaced after the page's snapshot, which then shows neither; if it was a value set, the query seems wrong.
+    /// Never after the answers that it asks for too much or that there is no time for it: no erasure is their reason.
+    bool begin_again(const Response& made);
 
   private:
     const Service& service_;

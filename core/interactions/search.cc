@@ -424,7 +424,7 @@ asio::awaitable<Response> search_resources(const Service& service, const Request
     FirstPage first(service);
     for (;;) {
         Response response = co_await search.answer();
-        if (!search.is_first_page() || !first.is_outdated()) {
+        if (!search.is_first_page() || !first.begin_again(response)) {
             co_return response;
         }
     }

@@ -449,7 +449,7 @@ asio::awaitable<Response> everything_operation(const Service& service, const Req
     for (;;) {
         Everything everything(service, request, target, turns);
         Response response = co_await everything.run();
-        if (!everything.is_first_page() || !first.is_outdated()) {
+        if (!everything.is_first_page() || !first.begin_again(response)) {
             co_return response;
         }
     }
