@@ -69,7 +69,7 @@ class Everything {
             done = require_index();
         }
         if (done && count_ > 0) {
-            done = co_await find_page();
+            done = co_await gather_page();
         }
         if (done) {
             done = co_await find_total();
@@ -275,7 +275,7 @@ class Everything {
         return found == parts_.size() ? std::nullopt : std::optional<std::size_t>(found);
     }
 
-    asio::awaitable<Result<void>> find_page() {
+    asio::awaitable<Result<void>> gather_page() {
         const bool up = backwards();
         std::size_t at = 0;
         std::optional<Cursor> from = cursor_;
@@ -301,7 +301,7 @@ class Everything {
                          found->matches.end());
             more = (up ? found->begins_inside : found->ends_inside) || page_.size() > count_;
             if (from) {
-                from->edge = {};
+                from->edge = {};  // it is of this part: the next one is read from its own end
             }
             at = up ? at - 1 : at + 1;  // at 0 this wraps beyond the end
         }
