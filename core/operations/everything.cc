@@ -205,7 +205,8 @@ class Everything {
         if (!info || !read_.shows(*info)) {
             return no_such_resource(target_.type, target_.id);
         }
-        if (info->deletion) {
+        // A deletion after the snapshot only stands in for an erased version that was none.
+        if (info->deletion && info->position <= snapshot_->position()) {
             return answer_deleted(service_, target_.id, *info);
         }
         return {};

@@ -342,12 +342,6 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         chain.links.clear();
         return;
     }
-    if (!chain.name.empty() && chain.found && model_.newest(chain.name, chain.bound) == nullptr &&
-        model_.newest(chain.name)->info.deletion) {
-        expect_same(answer.status, 410, "a page of everything about what was erased and deleted");
-        chain.links.clear();
-        return;
-    }
     const auto still =
         chain.found ? chain.found(chain.bound) : std::vector<const ServiceModel::Version*>();
     const auto is_left = [&](std::size_t index) {

@@ -152,6 +152,20 @@ TEST_F(EverythingTest, LeadsOnFromAPageBeforeWhichAllWasErased) {
     EXPECT_EQ(get(beginning.links.at("next")).ids, get(second.links.at("next")).ids);
 }
 
+TEST_F(EverythingTest, LeadsOnFromAPageOfOneWhoWasDeletedAndErasedSince) {
+    put("Patient", "p", "");
+    put_observation("a", "p");
+    put_observation("b", "p");
+    const Page second = get(get("/Patient/p/$everything?_count=1").links.at("next"));
+    ASSERT_EQ(send("DELETE", "/Patient/p").status, 204);
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("DELETE", "/Patient/p/_history/1").status, 204);
+    EXPECT_THAT(get(second.links.at("next")).ids, testing::ElementsAre("a"));
+    EXPECT_THAT(get(second.links.at("previous")).ids, testing::IsEmpty());
+}
+
 TEST_F(EverythingTest, ALaterPageOfOneWhoIsNoLongerShownIsOfNone) {
     put("Patient", "p", R"(,"gender":"male")");
     put_observation("o", "p");
