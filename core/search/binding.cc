@@ -160,6 +160,10 @@ BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& ru
     }
     condition.estimate = kind == BoundKind::all_of ? least : bounded(sum, run);
     condition.work = bounded_work(work);
+    // A test reads a body only if the index doesn't decide.
+    if (condition.costly) {
+        std::ranges::stable_partition(parts, [](const BoundPlan& part) { return !part.costly; });
+    }
     condition.parts = std::move(parts);
     return condition;
 }

@@ -42,10 +42,10 @@ struct BoundPlan {
     };
 
     Kind kind = Kind::everything;
-    bool costly = false;         ///< a body must be read
-    std::uint32_t estimate = 0;  ///< estimated number of documents, at most the run's size
-    std::uint32_t work = 0;      ///< estimated number of steps of collect()
-    std::vector<BoundPlan> parts;
+    bool costly = false;           ///< a body must be read
+    std::uint32_t estimate = 0;    ///< estimated number of documents, at most the run's size
+    std::uint32_t work = 0;        ///< estimated number of steps of collect()
+    std::vector<BoundPlan> parts;  ///< the costly ones last
     std::vector<storage::Postings> postings;
     std::shared_ptr<const DocumentSet> documents;
     Column column = 0;

@@ -16,6 +16,8 @@ using storage::SearchRun;
 // Approximate costs of testing a document in order, and of finding and sorting a match among all (nanoseconds).
 constexpr double kTestNanoseconds = 600;
 constexpr double kSortNanoseconds = 60;
+// The same of testing its body.
+constexpr double kBodyNanoseconds = 10'000;
 // All matches may be at the end of the order. The walk is given up after this many tests, or twice the cost of sorting.
 constexpr double kTestsMin = 10'000;
 // The longer intervals are not sorted by their ends: at most this many are sorted at once.
@@ -28,6 +30,20 @@ constexpr std::size_t kBodiesAhead = 64;
 constexpr std::size_t kDocumentsAhead = 512;
 // How many of a term's documents are looked at to estimate how many of them are alive.
 constexpr std::uint32_t kLivingSamples = 8;
+
+// Notes whether a test asks for the body, of which nothing is read.
+class NotedBodies final : public BodyCheck {
+  public:
+    bool passes(const Plan&, Position) override {
+        asked_ = true;
+        return true;
+    }
+
+    bool is_asked() const noexcept { return asked_; }
+
+  private:
+    bool asked_ = false;
+};
 
 bool is_date_or_number(const SortKey& key) noexcept {
     if (key.parameter == nullptr) {
@@ -189,7 +205,7 @@ bool OrderedWalk::edge_matches() {
         return false;
     }
     const std::uint32_t document = edge_lane_->run->find(edge_);
-    return snapshot_.sees(*edge_lane_->run, document) && passes(*edge_lane_, document);
+    return snapshot_.sees(*edge_lane_->run, document) && passes(*edge_lane_, document, bodies_);
 }
 
 std::optional<OrderedWalk::Edge> OrderedWalk::edge() const {
@@ -221,8 +237,11 @@ bool OrderedWalk::must_fetch(const Pace& pace) {
         }
         lane->pop();
         ++asked_about_;
-        if (lane->condition.costly && may_pass(*lane, candidate.document)) {
+        if (lane->condition.costly && needs_body(*lane, candidate.document)) {
             positions.push_back(lane->run->position(candidate.document));
+        }
+        if (pace.is_over_after(asked_about_, kDocumentsPerLook)) {
+            break;
         }
     }
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -232,17 +251,18 @@ bool OrderedWalk::must_fetch(const Pace& pace) {
     return pace.defer(snapshot_.unread(positions));
 }
 
-// Whether a document passes all that can be decided without its body.
-bool OrderedWalk::may_pass(const Lane& lane, std::uint32_t document) {
-    return snapshot_.sees(*lane.run, document) &&
-           std::ranges::all_of(lane.tests, [&](const BoundPlan* part) {
-               return part->costly || test(*part, *lane.run, document, bodies_);
-           });
+// Whether a document's test will ask for its body.
+bool OrderedWalk::needs_body(const Lane& lane, std::uint32_t document) const {
+    NotedBodies bodies;
+    if (snapshot_.sees(*lane.run, document)) {
+        passes(lane, document, bodies);
+    }
+    return bodies.is_asked();
 }
 
-bool OrderedWalk::passes(const Lane& lane, std::uint32_t document) {
+bool OrderedWalk::passes(const Lane& lane, std::uint32_t document, BodyCheck& bodies) {
     return std::ranges::all_of(lane.tests, [&](const BoundPlan* part) {
-        return test(*part, *lane.run, document, bodies_);
+        return test(*part, *lane.run, document, bodies);
     });
 }
 
@@ -318,7 +338,7 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
                 std::ranges::find(group_, position, &Match::position) == group_.end());
     };
     return snapshot_.sees(*lane.run, candidate.document) && is_first() &&
-           passes(lane, candidate.document);
+           passes(lane, candidate.document, bodies_);
 }
 
 void OrderedWalk::end_group() {
@@ -383,8 +403,9 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
                 matches_.clear();
             }
         }
-        // If bodies are read, sorting would have to read all of them again.
-        if (!lane->condition.costly && --tests_left_ < 0) {
+        // Sorting would have to read all bodies again: it must have taken as long as that to pass by others.
+        tests_left_ += bodies_.is_asked() ? kBodyNanoseconds / kTestNanoseconds : -1;
+        if (tests_left_ < 0) {
             lost_ = true;
             matches_.clear();
         }

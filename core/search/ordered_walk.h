@@ -80,8 +80,8 @@ class OrderedWalk {
     bool edge_matches();
     double estimated_matches() const noexcept;
     bool must_fetch(const Pace& pace);
-    bool may_pass(const Lane& lane, std::uint32_t document);
-    bool passes(const Lane& lane, std::uint32_t document);
+    bool needs_body(const Lane& lane, std::uint32_t document) const;
+    static bool passes(const Lane& lane, std::uint32_t document, BodyCheck& bodies);
     Lane* next_lane(Candidate& best);
     bool comes_before(const Lane& lane, Candidate candidate, const Lane& other,
                       Candidate others) const;

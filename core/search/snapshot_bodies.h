@@ -50,6 +50,9 @@ class SnapshotBodies final : public BodyCheck {
     /// Whether the turn was over in the middle of the test, whose result then means nothing.
     bool is_interrupted() const noexcept { return interrupted_; }
 
+    /// Whether the test has asked for the body since begin().
+    bool is_asked() const noexcept { return next_ > 0; }
+
     /// Requires: since begin(), it was called for the plans of one document, in the same order each time.
     bool passes(const Plan& plan, Position position) override {
         if (next_ == verdicts_.size()) {
