@@ -23,6 +23,8 @@ class Effort {
   public:
     using Clock = std::chrono::steady_clock;
 
+    static constexpr std::chrono::nanoseconds kTimePerStep{10};
+
     /// `stopping`, unless null, ends the work as the end of time does. Lifetime: it outlives this.
     explicit Effort(std::uint64_t steps, Clock::time_point end = Clock::time_point::max(),
                     const std::atomic<bool>* stopping = nullptr)
@@ -31,15 +33,15 @@ class Effort {
     /// Errors: answer_too_costly (no steps left); timeout.
     Result<void> spend(std::uint64_t steps = 1) { return spend(steps, steps); }
 
-    /// For work that usually takes `steps` but may take up to `worst`, which count if time does not limit it.
-    Result<void> spend(std::uint64_t steps, std::uint64_t worst) {
-        const std::uint64_t counted = end_ == Clock::time_point::max() ? worst : steps;
+    /// For work that usually takes `steps` but took `taken`, which count if time does not limit it.
+    Result<void> spend(std::uint64_t steps, std::uint64_t taken) {
+        const std::uint64_t counted = end_ == Clock::time_point::max() ? taken : steps;
         if (counted > steps_left_) {
             exhausted_ = true;
             return Error{Errc::answer_too_costly, "The response takes too many steps"};
         }
         steps_left_ -= counted;
-        since_look_ += worst;
+        since_look_ += taken;
         if (since_look_ >= kStepsPerLook) {
             since_look_ = 0;
             if (Clock::now() >= end_ || (stopping_ != nullptr && *stopping_)) {
