@@ -136,7 +136,7 @@ TEST(EffortOfRegularExpressionsWithoutADeadline, IsTheTimeThatTheyTake) {
 }
 
 TEST_F(EffortOfRegularExpressions, IsNotMadeWhereOthersWait) {
-    const std::string code_system = random_displays(400, 1'000);
+    const std::string code_system = random_displays(200, 1'000);
     put("CodeSystem/c", code_system);
     put("ValueSet/v", fmt::format(R"({{"resourceType":"ValueSet","id":"v","url":"http://v/v",)"
                                   R"("status":"active","compose":{{"include":[)"
@@ -157,7 +157,7 @@ TEST_F(EffortOfRegularExpressions, IsNotMadeWhereOthersWait) {
         const test::Watched watched = test::handle_watched(service(), request);
         ASSERT_TRUE(watched.response);
         EXPECT_EQ(watched.response->status, 200);
-        EXPECT_LT(watched.longest.count(), whole.count() / 3) << "of " << whole.count() << " us";
+        EXPECT_LT(watched.longest.count(), whole.count() / 2) << "of " << whole.count() << " us";
     }
 }
 
