@@ -1,10 +1,10 @@
 #include "storage/search_index.h"
 
+#include "core/base/processor_time.h"
 #include "storage/search_index_impl.h"
 
-#include <time.h>
-
 #include <algorithm>
+#include <chrono>
 
 namespace annals::storage {
 
@@ -51,10 +51,7 @@ const SearchRun* find_run(const Runs& runs, Position position) noexcept {
 }
 
 std::uint64_t processor_us() noexcept {
-    timespec used{};
-    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000 +
-           static_cast<std::uint64_t>(used.tv_nsec) / 1000;
+    return static_cast<std::uint64_t>(processor_time() / std::chrono::microseconds(1));
 }
 
 std::shared_ptr<const SearchRuns> SearchIndex::Impl::published(TypeId type) const {
