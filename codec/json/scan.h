@@ -61,7 +61,7 @@ inline constexpr std::string_view kResourceTypeKey = "\"resourceType\"";
 
 /// The value of resourceType in the object that begins at the token; null unless it is among the first
 /// kTokensAhead. Requires: the text is padded with NUL, which is the last token.
-inline const char* find_resource_type(const char* text, const std::uint32_t* token) noexcept {
+inline const char* find_resource_type_ahead(const char* text, const std::uint32_t* token) noexcept {
     constexpr int kTokensAhead = 4096;
     int depth = 0;
     for (int i = 1; i <= kTokensAhead && text[token[i]] != '\0' && depth >= 0; ++i) {

@@ -271,8 +271,8 @@ open_object:
     frame->suspect = false;
     if constexpr (kChecked) {
         if (opening.resource) [[unlikely]] {
-            const char* const name =
-                kTokens ? find_resource_type(text, token) : find_first_resource_type(text + place);
+            const char* const name = kTokens ? find_resource_type_ahead(text, token)
+                                             : find_first_resource_type(text + place);
             if (!kTokens && name == nullptr) {
                 return fail("a resource without resourceType");
             }
