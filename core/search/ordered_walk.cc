@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 namespace annals::core::search {
 
@@ -112,8 +113,11 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<con
     if (!lost_) {
         open_lanes();
     }
-    tests_left_ =
-        std::max(kTestsMin, 2 * estimated_matches() * kSortNanoseconds / kTestNanoseconds);
+    // More matches than kMatchesMax can't be sorted: then it goes on to the end, or until the deadline.
+    const double matches = estimated_matches();
+    tests_left_ = matches > static_cast<double>(kMatchesMax)
+                      ? std::numeric_limits<double>::infinity()
+                      : std::max(kTestsMin, 2 * matches * kSortNanoseconds / kTestNanoseconds);
 }
 
 OrderedWalk::~OrderedWalk() = default;
