@@ -162,7 +162,7 @@ BoundPlan join(BoundKind kind, std::vector<BoundPlan> parts, const SearchRun& ru
     condition.work = bounded_work(work);
     // A test reads a body only if the index doesn't decide.
     if (condition.costly) {
-        std::ranges::stable_partition(parts, [](const BoundPlan& part) { return !part.costly; });
+        std::ranges::partition(parts, [](const BoundPlan& part) { return !part.costly; });
     }
     condition.parts = std::move(parts);
     return condition;
