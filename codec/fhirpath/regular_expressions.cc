@@ -4,6 +4,7 @@
 // Spec:    FHIRPath N1 "String Manipulation".
 
 #include "codec/fhirpath/machine.h"
+#include "codec/json/unicode.h"
 #include "core/base/ascii.h"
 #include "core/base/processor_time.h"
 
@@ -209,8 +210,11 @@ bool Machine::replace_matches(std::string_view text, const re2::RE2& regex,
                                               groups.data(), count)) {
         const auto begin = static_cast<std::size_t>(groups[0].data() - text.data());
         out += text.substr(from, begin - from);
-        if (groups[0].empty() && begin == last_end) {
-            // Nothing is no match directly after another one: RE2 goes on behind the next character, too.
+        const bool is_inside_character =
+            begin < text.size() && json::utf8_length(text.substr(begin)) == 0;
+        if (groups[0].empty() && (begin == last_end || is_inside_character)) {
+            // Nothing is no match directly after another one: RE2 goes on behind the next character, too. Inside of a character,
+            // RE2 finds \B.
             from = after_character(text, begin);
             out += text.substr(begin, from - begin);
         } else {
@@ -224,6 +228,10 @@ bool Machine::replace_matches(std::string_view text, const re2::RE2& regex,
         }
     }
     out += text.substr(std::min(from, text.size()));
+    // \C is any byte.
+    if (!json::is_utf8(out)) {
+        return fail("the result is not text");
+    }
     return push_text(out);
 }
 

@@ -37,6 +37,9 @@ TEST_F(FhirPath, PutsGroupsDollarsAndBackslashesIntoTheirPlaces) {
         EXPECT_EQ(eval("'ab'.replaceMatches('a', '" + wrong + "')"), "error") << wrong;
     }
     EXPECT_EQ(eval("'abc'.replaceMatches('', 'x')"), "[abc]");
+    EXPECT_EQ(eval(R"('a\u00e4\u00e4'.replaceMatches('\\B', '-'))"), "[aä-ä-]");
+    EXPECT_EQ(eval(R"('\u00e4'.replaceMatches('\\C$', ''))"), "error");
+    EXPECT_EQ(eval(R"('\u00e4'.replaceMatches('\\C\\C', 'ae'))"), "[ae]");
     EXPECT_EQ(eval("'ab\u00e4c'.replaceMatches('b?', '-')"), "[-a-\u00e4-c-]");
     EXPECT_EQ(eval("'abc'.replaceMatches('$', '.')"), "[abc.]");
     EXPECT_EQ(eval("'abc'.replaceMatches('x*', '.')"), "[.a.b.c.]");
