@@ -214,14 +214,14 @@ void Searcher::add_cursors(const Asked& asked, const SearchPage& found, FoundPag
         return;
     }
     page.first = cursor_text(asked, there, 0);
-    if (!found.matches.empty() && found.begins_inside) {
+    if (const auto previous = found.previous_edge(asked.cursor)) {
         there.backwards = true;
-        there.edge = found.matches.front().position;
+        there.edge = *previous;
         page.previous = cursor_text(asked, there, page.offset);
     }
-    if (!found.matches.empty() && found.ends_inside) {
+    if (const auto next = found.next_edge(asked.cursor)) {
         there.backwards = false;
-        there.edge = found.matches.back().position;
+        there.edge = *next;
         page.next = cursor_text(asked, there, page.offset + found.matches.size());
     }
     if (found.total) {

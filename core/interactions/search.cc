@@ -363,23 +363,20 @@ class Search {
         there.carried = snapshot_->carried_count();
         there.by_instant = !cursor_ || cursor_->by_instant;
         there.now = now_;
-        // All that it had before its edge has been erased.
-        const bool is_emptied =
-            page.matches.empty() && cursor_ && cursor_->backwards && page.ends_inside;
-        if (page.begins_inside || is_emptied) {
+        const std::optional<Position> previous = page.previous_edge(cursor_);
+        const std::optional<Position> next = page.next_edge(cursor_);
+        const bool is_emptied = page.matches.empty() && cursor_ && cursor_->backwards;
+        if (page.begins_inside || (is_emptied && next)) {
             links.emplace_back("first", first);
         }
-        if (is_emptied) {
-            links.emplace_back("next", at(there));
-        }
-        if (page.begins_inside && !page.matches.empty()) {
+        if (previous) {
             there.backwards = true;
-            there.edge = page.matches.front().position;
+            there.edge = *previous;
             links.emplace_back("previous", at(there));
         }
-        if (page.ends_inside && !page.matches.empty()) {
+        if (next) {
             there.backwards = false;
-            there.edge = page.matches.back().position;
+            there.edge = *next;
             links.emplace_back("next", at(there));
             if (links.back().second.size() > kPageTargetBytesMax) {
                 warnings.push_back(

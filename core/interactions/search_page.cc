@@ -396,6 +396,28 @@ class PageFinder {
 
 }  // namespace
 
+// A page of which all was erased while it was made is looked for again at its own edge.
+std::optional<Position> SearchPage::previous_edge(const std::optional<Cursor>& own) const {
+    if (!begins_inside) {
+        return std::nullopt;
+    }
+    if (!matches.empty()) {
+        return matches.front().position;
+    }
+    return own && own->backwards ? std::optional(own->edge) : std::nullopt;
+}
+
+// The match at the edge that a previous page ended before would be passed by: what follows such a page begins anew.
+std::optional<Position> SearchPage::next_edge(const std::optional<Cursor>& own) const {
+    if (!ends_inside) {
+        return std::nullopt;
+    }
+    if (!matches.empty()) {
+        return matches.back().position;
+    }
+    return own && !own->backwards ? own->edge : Position{};
+}
+
 asio::awaitable<Result<SearchPage>> find_page(search::Snapshot& snapshot,
                                               const search::Query& query,
                                               const std::optional<search::Cursor>& cursor,

@@ -25,6 +25,11 @@ struct SearchPage {
     std::optional<std::uint64_t> total;
     bool begins_inside = false;  ///< there are matches before these
     bool ends_inside = false;    ///< there are matches after these
+
+    /// Where the page before this one ends, and the one after it begins, as in a Cursor; none: there is no such page. `own`: that
+    /// of this page. If all of it was erased while it was made, they lead to what is left in its place.
+    std::optional<Position> previous_edge(const std::optional<search::Cursor>& own) const;
+    std::optional<Position> next_edge(const std::optional<search::Cursor>& own) const;
 };
 
 /// The page of `count` matches at `cursor`, or the first one. Lifetime: the arguments outlive the call.

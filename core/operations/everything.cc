@@ -77,7 +77,7 @@ class Everything {
         if (!done) {
             co_return std::move(done.error());
         }
-        co_await request_.loop->fetched(page_);
+        co_await request_.loop->fetched(page_.matches);
         if (tells_beside()) {
             done = co_await find_beside();
         }
@@ -293,27 +293,28 @@ class Everything {
         bool more = false;
         while (at < parts_.size() && !more) {
             parts_[at].total = search::TotalMode::none;
-            Result<SearchPage> found = co_await core::find_page(*snapshot_, parts_[at], from,
-                                                                count_ + 1 - page_.size(), turns_);
+            Result<SearchPage> found = co_await core::find_page(
+                *snapshot_, parts_[at], from, count_ + 1 - page_.matches.size(), turns_);
             if (!found) {
                 co_return std::move(found.error());
             }
-            page_.insert(up ? page_.begin() : page_.end(), found->matches.begin(),
-                         found->matches.end());
-            more = (up ? found->begins_inside : found->ends_inside) || page_.size() > count_;
+            page_.matches.insert(up ? page_.matches.begin() : page_.matches.end(),
+                                 found->matches.begin(), found->matches.end());
+            more =
+                (up ? found->begins_inside : found->ends_inside) || page_.matches.size() > count_;
             if (from) {
                 from->edge = {};  // it is of this part: the next one is read from its own end
             }
             at = up ? at - 1 : at + 1;  // at 0 this wraps beyond the end
         }
-        if (page_.size() > count_) {
-            page_.erase(up ? page_.begin() : page_.end() - 1);
+        if (page_.matches.size() > count_) {
+            page_.matches.erase(up ? page_.matches.begin() : page_.matches.end() - 1);
         }
         std::ranges::copy_if(
-            page_, std::back_inserter(content_.matches),
+            page_.matches, std::back_inserter(content_.matches),
             [this](const storage::VersionInfo& info) { return is_told(info.type); });
-        begins_inside_ = up ? more : !begins_first();
-        ends_inside_ = up || more;
+        page_.begins_inside = up ? more : !begins_first();
+        page_.ends_inside = up || more;
         co_return Result<void>();
     }
 
@@ -323,7 +324,7 @@ class Everything {
             content_.total = cursor_->total;
             co_return Result<void>();
         }
-        if (count_ > 0 && !ends_inside_) {
+        if (count_ > 0 && !page_.ends_inside) {
             content_.total = content_.matches.size();
             co_return Result<void>();
         }
@@ -351,7 +352,7 @@ class Everything {
         const std::function<bool(const storage::VersionInfo&)> shown =
             [this](const storage::VersionInfo& info) { return searched_.shows(info); };
         Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, page_, wanted, shown,
+            *snapshot_, request_.base_url, page_.matches, wanted, shown,
             {.limit = kEverythingPageMax, .steps = kReferredStepsMax}, turns_);
         if (!referred) {
             co_return std::move(referred.error());
@@ -400,19 +401,21 @@ class Everything {
         there.total = content_.total;
         there.query = digest_;
         there.by_instant = !cursor_ || cursor_->by_instant;
+        const std::optional<Position> previous = page_.previous_edge(cursor_);
+        const std::optional<Position> next = page_.next_edge(cursor_);
         // All that was before the edge has been erased.
-        const bool begins_with_edge = backwards() && page_.empty();
-        if (begins_inside_ || begins_with_edge) {
+        const bool begins_with_edge = backwards() && page_.matches.empty();
+        if (page_.begins_inside || begins_with_edge) {
             content_.links.emplace_back("first", url({}));
         }
-        if (begins_inside_ && !page_.empty()) {
+        if (previous) {
             there.backwards = true;
-            there.edge = page_.front().position;
+            there.edge = *previous;
             content_.links.emplace_back("previous", url(there));
         }
-        if (ends_inside_ && (!page_.empty() || begins_with_edge)) {
+        if (next) {
             there.backwards = false;
-            there.edge = page_.empty() ? Position{} : page_.back().position;
+            there.edge = *next;
             content_.links.emplace_back("next", url(there));
         }
     }
@@ -434,10 +437,8 @@ class Everything {
     std::optional<Position> as_of_;
     std::optional<Cursor> cursor_;
     std::optional<search::Snapshot> snapshot_;
-    std::vector<Query> parts_;                // each of one type
-    std::vector<storage::VersionInfo> page_;  // also members that are left out
-    bool begins_inside_ = false;
-    bool ends_inside_ = false;
+    std::vector<Query> parts_;  // each of one type
+    SearchPage page_;           // also members that are left out
     SearchBundleContent content_;
 };
 
