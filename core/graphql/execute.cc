@@ -24,11 +24,11 @@ class Executor {
   public:
     Executor(const Service& service, const Request& request, Planner planner,
              std::shared_ptr<const search::ParameterSet> parameters, const ScopedView& searched,
-             search::Snapshot& snapshot)
+             search::Snapshot& snapshot, Turns& turns)
         : service_(service),
           snapshot_(snapshot),
           read_(service, request, kMayRead, "read"),
-          turns_(*request.loop, service.config().limits.request_timeout),
+          turns_(turns),
           execution_(planner),
           walker_(service, request, read_, snapshot, execution_, turns_),
           searcher_(service, request, searched, std::move(parameters), snapshot, turns_),
@@ -175,7 +175,7 @@ class Executor {
     const Service& service_;
     search::Snapshot& snapshot_;
     ScopedView read_;
-    Turns turns_;
+    Turns& turns_;
     Execution execution_;
     Walker walker_;
     Searcher searcher_;
@@ -188,7 +188,7 @@ class Executor {
 
 asio::awaitable<Result<std::string>> execute(const Service& service, const Request& request,
                                              const Query& query, search::Snapshot& snapshot,
-                                             std::optional<VersionInfo> focus) {
+                                             std::optional<VersionInfo> focus, Turns& turns) {
     Location fault;
     const Result<Document> document = parse(query.document, fault);
     if (!document) {
@@ -211,7 +211,7 @@ asio::awaitable<Result<std::string>> execute(const Service& service, const Reque
         co_return failure_json(valid.error(), fault);
     }
     Executor executor(service, request, Planner(*document, **operation, *variables, *parameters),
-                      parameters, searched, snapshot);
+                      parameters, searched, snapshot, turns);
     Result<std::string> answer = co_await executor.run(focus);
     if (!answer && !is_the_servers(answer.error())) {
         co_return failure_json(answer.error(), executor.fault());

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/interactions/turns.h"
 #include "core/search/snapshot.h"
 #include "core/service.h"
 #include "storage/types.h"
@@ -32,6 +33,7 @@ struct Query {
 /// Errors: only those of the server: timeout, corrupt, ...
 asio::awaitable<Result<std::string>> execute(const Service& service, const Request& request,
                                              const Query& query, search::Snapshot& snapshot,
-                                             std::optional<storage::VersionInfo> focus);
+                                             std::optional<storage::VersionInfo> focus,
+                                             Turns& turns);
 
 }  // namespace annals::core::graphql

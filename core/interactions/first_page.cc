@@ -30,4 +30,16 @@ bool FirstPage::begin_again(const Response& made) {
            taken <= service_.config().limits.request_timeout / kTimeShare;
 }
 
+asio::awaitable<Response> answer_as_first_page(const Service& service, const Request& request,
+                                               const Target& target, HandlerInTurns make) {
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    FirstPage first(service);
+    for (;;) {
+        Response response = co_await make(service, request, target, turns);
+        if (!first.begin_again(response)) {
+            co_return response;
+        }
+    }
+}
+
 }  // namespace annals::core

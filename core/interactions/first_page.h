@@ -2,12 +2,15 @@
 //
 // Layer:   core/interactions.
 // Spec:    docs/search.md, How a search is answered.
-// Threads: plain functions and values.
+// Threads: on the loop of its request.
 
 #pragma once
 
 #include "core/exchange.h"
+#include "core/interactions/turns.h"
 #include "core/service.h"
+
+#include <asio/awaitable.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -30,5 +33,14 @@ class FirstPage {
     std::uint64_t erased_;
     int times_ = 0;
 };
+
+/// A handler whose work is done in `turns`.
+using HandlerInTurns = asio::awaitable<Response> (*)(const Service& service, const Request& request,
+                                                     const Target& target, Turns& turns);
+
+/// Answers by `make`, again as if that were a first page: for operations that search and have no other pages. All of it together has
+/// `limits.request_timeout`. Lifetime: the arguments outlive the call.
+asio::awaitable<Response> answer_as_first_page(const Service& service, const Request& request,
+                                               const Target& target, HandlerInTurns make);
 
 }  // namespace annals::core

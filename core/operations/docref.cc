@@ -1,6 +1,7 @@
 #include "core/operations/docref.h"
 
 #include "core/base/ids.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/search_bundle.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/each_match.h"
@@ -119,10 +120,8 @@ Result<DocrefAsked> read_docref_asked(const Request& request) {
     return asked;
 }
 
-}  // namespace
-
-asio::awaitable<Response> docref_operation(const Service& service, const Request& request,
-                                           const Target& target) {
+asio::awaitable<Response> find_documents(const Service& service, const Request& request,
+                                         const Target& target, Turns& turns) {
     const Result<DocrefAsked> asked = read_docref_asked(request);
     if (!asked) {
         co_return asked.error();
@@ -144,7 +143,7 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
         return Result<void>();
     };
     const Result<void> done =
-        co_await for_each_match(service, request, target.type, asked->criteria, take);
+        co_await for_each_match(service, request, target.type, asked->criteria, turns, take);
     if (!done) {
         co_return done.error();
     }
@@ -156,6 +155,14 @@ asio::awaitable<Response> docref_operation(const Service& service, const Request
     }
     content.total = content.matches.size();
     co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace
+
+asio::awaitable<Response> docref_operation(const Service& service, const Request& request,
+                                           const Target& target) {
+    Response response = co_await answer_as_first_page(service, request, target, find_documents);
+    co_return response;
 }
 
 }  // namespace annals::core

@@ -29,7 +29,7 @@ bool made_later(const Made& a, const Made& b) {
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,
-                                             const TakeMatch& take) {
+                                             Turns& turns, const TakeMatch& take) {
     search::Snapshot snapshot(service.store());
     const ScopedView view(service, request, kMaySearch);
     const auto parameters = view.parameters();
@@ -55,7 +55,6 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
     if (snapshot.runs(type).runs.empty()) {
         co_return Result<void>();
     }
-    Turns turns(*request.loop, service.config().limits.request_timeout);
     search::Execution execution(snapshot, type, query->types.front().plan);
     execution.want({.limit = kMatchesTakenMax + 1});
     Result<void> done = co_await turns.finish(execution);

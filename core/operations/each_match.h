@@ -31,8 +31,8 @@ bool made_later(const Made& a, const Made& b);
 using TakeMatch =
     std::function<Result<void>(json::Value resource, const storage::VersionInfo& info)>;
 
-/// Calls `take` with each resource of `type` that is visible and matches a search's criteria; in turns, with
-/// a time limit. The value lives until `take` returns.
+/// Calls `take` with each resource of `type` that is visible and matches a search's criteria; in
+/// turns. The value lives until `take` returns.
 ///
 /// Errors: of the criteria; of `take`; too_costly if more than kMatchesTakenMax match; timeout; corrupt (a
 ///         resource is damaged).
@@ -40,7 +40,7 @@ using TakeMatch =
 asio::awaitable<Result<void>> for_each_match(const Service& service, const Request& request,
                                              TypeId type,
                                              const std::vector<search::QueryPair>& criteria,
-                                             const TakeMatch& take);
+                                             Turns& turns, const TakeMatch& take);
 
 /// Calls `take` with each of `versions` that still exists, in their order, in turns; those that are on the
 /// device only are fetched. The value lives until `take` returns.

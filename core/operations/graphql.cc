@@ -4,6 +4,7 @@
 #include "core/graphql/execute.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
@@ -145,10 +146,8 @@ Response answer(const Request& request, std::string json) {
     return response;
 }
 
-}  // namespace
-
-asio::awaitable<Response> graphql_operation(const Service& service, const Request& request,
-                                            const Target& target) {
+asio::awaitable<Response> answer_query(const Service& service, const Request& request,
+                                       const Target& target, Turns& turns) {
     Result<Sent> sent = read_sent(request);
     if (!sent) {
         co_return sent.error();
@@ -176,11 +175,20 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
     }
     const graphql::Query query{*std::move(sent->query),
                                std::move(sent->operation).value_or(std::string()), sent->variables};
-    Result<std::string> json = co_await graphql::execute(service, request, query, snapshot, focus);
+    Result<std::string> json =
+        co_await graphql::execute(service, request, query, snapshot, focus, turns);
     if (!json) {
         co_return json.error();
     }
     co_return answer(request, *std::move(json));
+}
+
+}  // namespace
+
+asio::awaitable<Response> graphql_operation(const Service& service, const Request& request,
+                                            const Target& target) {
+    Response response = co_await answer_as_first_page(service, request, target, answer_query);
+    co_return response;
 }
 
 }  // namespace annals::core

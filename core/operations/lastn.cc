@@ -1,6 +1,7 @@
 #include "core/operations/lastn.h"
 
 #include "core/base/text_map.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/search_bundle.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/observations.h"
@@ -132,10 +133,8 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
     return asked;
 }
 
-}  // namespace
-
-asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
-                                          const Target& target) {
+asio::awaitable<Response> find_last(const Service& service, const Request& request,
+                                    const Target& target, Turns& turns) {
     Result<LastnAsked> asked =
         read_lastn_asked(service, request, target.type, *service.indexing().parameters());
     if (!asked) {
@@ -147,7 +146,7 @@ asio::awaitable<Response> lastn_operation(const Service& service, const Request&
         return Result<void>();
     };
     const Result<void> done =
-        co_await for_each_observation(service, request, asked->criteria, take);
+        co_await for_each_observation(service, request, asked->criteria, turns, take);
     if (!done) {
         co_return done.error();
     }
@@ -156,6 +155,14 @@ asio::awaitable<Response> lastn_operation(const Service& service, const Request&
     content.matches = groups.last(asked->max);
     content.total = content.matches.size();
     co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace
+
+asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    Response response = co_await answer_as_first_page(service, request, target, find_last);
+    co_return response;
 }
 
 }  // namespace annals::core

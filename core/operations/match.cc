@@ -1,5 +1,6 @@
 #include "core/operations/match.h"
 
+#include "core/interactions/first_page.h"
 #include "core/interactions/search_bundle.h"
 #include "core/operations/each_match.h"
 #include "core/operations/input.h"
@@ -115,10 +116,8 @@ void choose(std::vector<Scored> scored, const MatchAsked& asked, SearchBundleCon
     }
 }
 
-}  // namespace
-
-asio::awaitable<Response> match_operation(const Service& service, const Request& request,
-                                          const Target& target) {
+asio::awaitable<Response> find_patients(const Service& service, const Request& request,
+                                        const Target& target, Turns& turns) {
     Result<MatchAsked> asked = read_match_asked(service, request);
     if (!asked) {
         co_return std::move(asked.error());
@@ -131,7 +130,6 @@ asio::awaitable<Response> match_operation(const Service& service, const Request&
                                        .parameters = view.parameters(),
                                        .base_url = std::string(request.base_url),
                                        .strict = true};
-    Turns turns(*request.loop, service.config().limits.request_timeout);
     std::map<std::uint64_t, storage::VersionInfo> found;
     const bool any = !snapshot.runs(target.type).runs.empty();
     for (const search::QueryPair& criterion : asked->criteria) {
@@ -176,6 +174,14 @@ asio::awaitable<Response> match_operation(const Service& service, const Request&
     content.links.emplace_back("self", fmt::format("{}/Patient/$match", request.base_url));
     choose(std::move(scored), *asked, content);
     co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace
+
+asio::awaitable<Response> match_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    Response response = co_await answer_as_first_page(service, request, target, find_patients);
+    co_return response;
 }
 
 }  // namespace annals::core

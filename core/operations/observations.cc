@@ -38,14 +38,14 @@ Instant made_at(json::Value observation, Instant written, const TimeZone* zone) 
 
 asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,
                                                    const std::vector<search::QueryPair>& criteria,
-                                                   const TakeObservation& take) {
+                                                   Turns& turns, const TakeObservation& take) {
     const auto parameters = service.indexing().parameters();
     const TakeMatch made = [&take, zone = parameters->zone()](json::Value observation,
                                                               const storage::VersionInfo& info) {
         return take(observation, {made_at(observation, info.instant, zone), info});
     };
-    Result<void> done = co_await for_each_match(service, request,
-                                                *find_resource_type("Observation"), criteria, made);
+    Result<void> done = co_await for_each_match(
+        service, request, *find_resource_type("Observation"), criteria, turns, made);
     co_return done;
 }
 

@@ -17,13 +17,13 @@ namespace annals::core {
 
 using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
 
-/// Calls `take` with each Observation that is visible and matches a search's criteria; in turns, with a time limit.
+/// Calls `take` with each Observation that is visible and matches a search's criteria; in turns.
 /// The value lives until `take` returns.
 ///
 /// Errors: of for_each_match().
 /// Lifetime: all arguments outlive it.
 asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,
                                                    const std::vector<search::QueryPair>& criteria,
-                                                   const TakeObservation& take);
+                                                   Turns& turns, const TakeObservation& take);
 
 }  // namespace annals::core

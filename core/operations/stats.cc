@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/ucum.h"
 #include "core/base/text_map.h"
+#include "core/interactions/first_page.h"
 #include "core/interactions/turns.h"
 #include "core/operations/measurements.h"
 #include "core/operations/observations.h"
@@ -224,10 +225,8 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
     co_return Result<void>();
 }
 
-}  // namespace
-
-asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
-                                          const Target& /*target*/) {
+asio::awaitable<Response> calculate(const Service& service, const Request& request,
+                                    const Target& /*target*/, Turns& turns) {
     const auto parameters = service.indexing().parameters();
     Result<StatsInput> asked =
         StatsInput::read(request, service.config().max_page_size, parameters->zone());
@@ -239,7 +238,7 @@ asio::awaitable<Response> stats_operation(const Service& service, const Request&
         return collected.take(observation, made);
     };
     const std::vector<search::QueryPair> criteria = asked->criteria();
-    Result<void> done = co_await for_each_observation(service, request, criteria, take);
+    Result<void> done = co_await for_each_observation(service, request, criteria, turns, take);
     if (!done) {
         co_return std::move(done.error());
     }
@@ -272,6 +271,14 @@ asio::awaitable<Response> stats_operation(const Service& service, const Request&
         }
     }
     response.body.append("]}");
+    co_return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    Response response = co_await answer_as_first_page(service, request, target, calculate);
     co_return response;
 }
 

@@ -1,4 +1,4 @@
-// What is answered if something is erased meanwhile: pages of which nothing is left.
+// What is answered if something is erased meanwhile: pages of which nothing is left, and operations on what was replaced and erased.
 
 #include "tests/core/search/search_fixture.h"
 #include "tests/support/between_turns.h"
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -26,6 +27,12 @@ class ErasedMeanwhile : public test::Search {
         for (const std::string_view id : ids) {
             erasure.erase(type, id);
         }
+        EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+    }
+
+    void erase_version(std::string_view type, std::string_view id, VersionNumber version) {
+        test::CommitBuilder erasure;
+        erasure.erase(type, id, storage::Erase::Scope::version, version);
         EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
     }
 
@@ -94,6 +101,68 @@ TEST_F(ErasedMeanwhile, LeavesALinkToWhatFollowsOnAPageOfWhichNothingIsLeft) {
             EXPECT_EQ(page.matches, led_on ? Names{"Observation/a"} : Names());
         }
         EXPECT_TRUE(led_on);
+    }
+}
+
+struct Asked {
+    std::string_view target;
+    std::string_view body;
+    std::string_view type;
+    std::string_view members;  ///< of the resource that is found; '#' stands for its version
+    std::string_view found;
+};
+
+TEST_F(ErasedMeanwhile, IsFoundAsItWasOrIsByOperationsThatSearch) {
+    const Asked all[] = {
+        {"/Observation/$lastn?patient=p&code=c", "", "Observation",
+         R"("status":"final","code":{"coding":[{"code":"c"}]},"subject":{"reference":"Patient/p"},"issued":"2020-01-0#T00:00:00Z")",
+         R"("issued":"2020-01-0#T00:00:00Z")"},
+        {"/Observation/$stats?subject=Patient/p&code=c&system=http://s&statistic=average", "",
+         "Observation",
+         R"("status":"final","code":{"coding":[{"system":"http://s","code":"c"}]},"subject":{"reference":"Patient/p"},"effectiveDateTime":"2020","valueQuantity":{"value":4#,"unit":"kg"})",
+         R"("valueQuantity":{"value":4#)"},
+        {"/DocumentReference/$docref?patient=p", "", "DocumentReference",
+         R"("status":"current","content":[{"attachment":{"title":"t#"}}],"subject":{"reference":"Patient/p"},"type":{"text":"t"})",
+         R"("title":"t#")"},
+        {"/Patient/$match",
+         R"({"resourceType":"Patient","identifier":[{"system":"http://s","value":"1"}]})",
+         "Patient", R"("identifier":[{"system":"http://s","value":"1"}],"name":[{"text":"n#"}])",
+         R"("text":"n#")"},
+        {"/$graphql?query={PatientList(gender:%22male%22){name{text}}}", "", "Patient",
+         R"("gender":"male","name":[{"text":"n#"}])", R"("text":"n#")"},
+    };
+    int number = 0;
+    for (const Asked& asked : all) {
+        SCOPED_TRACE(asked.target);
+        const std::string id = fmt::format("r{}", ++number);
+        const auto at_version = [](std::string_view text, char version) {
+            std::string out(text);
+            std::ranges::replace(out, '#', version);
+            return out;
+        };
+        bool as_it_was = false;
+        for (int turns = 0; turns < 1000 && !as_it_was; ++turns) {
+            erase(asked.type, {id});
+            put(asked.type, id, at_version(asked.members, '1'));
+            const auto first = store().current(*find_resource_type(asked.type), id);
+            ASSERT_TRUE(first);
+            Request request;
+            request.body = asked.body;
+            if (!asked.body.empty()) {
+                request.method = HttpMethod::post;
+                request.headers = {{"Content-Type", "application/fhir+json"}};
+            }
+            const test::Answer got = answer(request, asked.target, turns, [&] {
+                put(asked.type, id, at_version(asked.members, '2'));
+                erase_version(asked.type, id, first->version);
+            });
+            ASSERT_EQ(got.status, 200) << got.body;
+            as_it_was = got.says(at_version(asked.found, '1'));
+            EXPECT_TRUE(as_it_was || got.says(at_version(asked.found, '2')))
+                << "after " << turns << " turns: " << got.body;
+        }
+        EXPECT_TRUE(as_it_was);
+        erase(asked.type, {id});
     }
 }
 
