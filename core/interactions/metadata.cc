@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 namespace annals::core {
 
 namespace {
@@ -53,7 +55,8 @@ asio::awaitable<Response> metadata(const Service& service, const Request& reques
         require_search(service, request, *find_resource_type("CodeSystem"), Extent::all);
     const bool stored = static_cast<bool>(all);
     if (stored) {
-        Result<void> fetched = co_await fetch_definitions(service, request, target);
+        const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+        Result<void> fetched = co_await fetch_definitions(service, request, target, end);
         if (!fetched) {
             co_return std::move(fetched.error());
         }

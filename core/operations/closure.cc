@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <compare>
 #include <memory>
 
@@ -290,8 +291,8 @@ asio::awaitable<Response> write_table(const Service& service, const Request& req
 
 asio::awaitable<Response> answer_version(const Service& service, const Request& request,
                                          std::shared_ptr<const ClosureAsked> asked,
-                                         std::shared_ptr<const Table> table,
-                                         const std::string& id) {
+                                         std::shared_ptr<const Table> table, const std::string& id,
+                                         terminology::Worker::Clock::time_point end) {
     const VersionNumber version{*asked->version};
     const auto info = service.store().version(map_type(), id, version);
     if (version.value != 0 && (!info || info->deletion)) {
@@ -303,9 +304,11 @@ asio::awaitable<Response> answer_version(const Service& service, const Request& 
         co_return then.error();
     }
     Response response = co_await make_answer(
-        service, request, [asked, table, then = *then](terminology::Session& session) {
+        service, request,
+        [asked, table, then = *then](terminology::Session& session) {
             return since(session, *asked, *table, *then);
-        });
+        },
+        end);
     co_return response;
 }
 
@@ -319,6 +322,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
     }
     const auto asked = std::make_shared<const ClosureAsked>(*std::move(read));
     const std::string id = id_of(asked->name);
+    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const auto loaded =
             co_await load_table(service, request, service.store().current(map_type(), id));
@@ -331,7 +335,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
             co_return Error{Errc::not_found, "The closure table has not been created"};
         }
         if (asked->version) {
-            Response response = co_await answer_version(service, request, asked, table, id);
+            Response response = co_await answer_version(service, request, asked, table, id, end);
             co_return response;
         }
         Response done;
@@ -339,10 +343,12 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         if (begins) {
             *body = map_json(*asked, table->version + 1, {}, true);
         } else {
-            done = co_await make_answer(service, request,
-                                        [asked, table, body](terminology::Session& session) {
-                                            return grown(session, *asked, *table, *body);
-                                        });
+            done = co_await make_answer(
+                service, request,
+                [asked, table, body](terminology::Session& session) {
+                    return grown(session, *asked, *table, *body);
+                },
+                end);
             if (done.status != 200 || body->empty()) {
                 co_return done;
             }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -201,7 +202,8 @@ asio::awaitable<Result<std::string>> compare_where_it_fits(const Service& servic
     }
     // The worker loads them, so that nothing is held while this waits for its turn.
     Result<std::string> made = co_await service.definitions().worker().make<std::string>(
-        *request.loop, [&store, sides] { return compare_copies(store, sides); });
+        *request.loop, [&store, sides] { return compare_copies(store, sides); },
+        std::chrono::steady_clock::now() + service.config().limits.request_timeout);
     co_return made;
 }
 

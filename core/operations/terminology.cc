@@ -162,7 +162,8 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
 }
 
 asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Request& request,
-                                                const Target& target) {
+                                                const Target& target,
+                                                terminology::Worker::Clock::time_point end) {
     if (target.level == Level::instance_operation) {
         co_await fetch_newest(service, request, target.type, target.id);
     }
@@ -170,12 +171,9 @@ asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Re
     while (!definitions.is_current()) {
         Result<std::vector<Position>> unread =
             co_await definitions.worker().make<std::vector<Position>>(
-                *request.loop, [&definitions] { return definitions.read_resident(); });
-        if (!unread && request.loop->given_up()) {
-            co_return std::move(unread.error());
-        }
+                *request.loop, [&definitions] { return definitions.read_resident(); }, end);
         if (!unread) {
-            unread = definitions.read_resident();  // It is too busy.
+            co_return std::move(unread.error());
         }
         if (unread->empty()) {
             break;
@@ -186,7 +184,8 @@ asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Re
 }
 
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
-                                      TerminologyAnswer answer) {
+                                      TerminologyAnswer answer,
+                                      terminology::Worker::Clock::time_point end) {
     const Definitions& definitions = service.definitions();
     bool takes_long = false;
     Result<std::string> body =
@@ -200,14 +199,14 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
             return made;
         });
     if (takes_long) {
-        const auto end =
-            terminology::Effort::Clock::now() + service.config().limits.request_timeout;
         body = co_await definitions.worker().make<std::string>(
-            *request.loop, [answer, end, &definitions] {
+            *request.loop,
+            [answer, end, &definitions] {
                 terminology::Effort much(kStepsMax, end, &definitions.worker().stopping());
                 terminology::Session own(definitions, much);
                 return answer(own);
-            });
+            },
+            end);
     }
     if (!body) {
         co_return body.error();

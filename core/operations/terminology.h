@@ -9,7 +9,9 @@
 #include "core/operations/input.h"
 #include "core/service.h"
 #include "core/terminology/session.h"
+#include "core/terminology/worker.h"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -54,23 +56,27 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
                                            std::string_view type);
 
 /// Makes a response's body: immediately if a few steps suffice, else on the worker's thread, where it is started
-/// again. So `answer` must own its data.
+/// again. So `answer` must own its data. The error of Worker::run() if it does not get to it by `end`.
 using TerminologyAnswer = std::function<Result<std::string>(terminology::Session& session)>;
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
-                                      TerminologyAnswer answer);
+                                      TerminologyAnswer answer,
+                                      terminology::Worker::Clock::time_point end);
 
 /// Fetches in advance what would otherwise be read later: the newest version of an instance, and all
-/// definitions stored since the last look-up. Errors: overloaded: nobody waits for the answer any more.
+/// definitions stored since the last look-up, which the worker reads. Errors: those of Worker::run().
 asio::awaitable<Result<void>> fetch_definitions(const Service& service, const Request& request,
-                                                const Target& target);
+                                                const Target& target,
+                                                terminology::Worker::Clock::time_point end);
 
-/// The response to a request: what `answer` makes of what `read` reads, after fetch_definitions(); or an error.
+/// The response to a request: what `answer` makes of what `read` reads, after fetch_definitions(); or an error. All that is
+/// left to the worker has one `limits.request_timeout`.
 template <typename Asked>
 asio::awaitable<Response> answer_asked(
     const Service& service, const Request& request, const Target& target,
     Result<Asked> (*read)(const Service&, const Request&, const Target&),
     Result<std::string> (*answer)(terminology::Session&, const Asked&)) {
-    Result<void> fetched = co_await fetch_definitions(service, request, target);
+    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    Result<void> fetched = co_await fetch_definitions(service, request, target, end);
     if (!fetched) {
         co_return std::move(fetched.error());
     }
@@ -82,7 +88,7 @@ asio::awaitable<Response> answer_asked(
     const auto shared = std::make_shared<const Asked>(*std::move(asked));
     Response response = co_await make_answer(
         service, request,
-        [shared, answer](terminology::Session& session) { return answer(session, *shared); });
+        [shared, answer](terminology::Session& session) { return answer(session, *shared); }, end);
     co_return response;
 }
 

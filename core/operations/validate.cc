@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <memory>
 
@@ -208,7 +209,8 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
             co_return answer_deleted(service, target.id, *stored);
         }
     }
-    Result<void> fetched = co_await fetch_definitions(service, request, target);
+    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    Result<void> fetched = co_await fetch_definitions(service, request, target, end);
     if (!fetched) {
         co_return std::move(fetched.error());
     }
@@ -223,7 +225,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         const Definitions& definitions = service.definitions();
         Result<std::vector<Issue>> issues = co_await definitions.worker().make<std::vector<Issue>>(
             *request.loop,
-            [large = found->large, &definitions] { return look_at(*large, definitions); });
+            [large = found->large, &definitions] { return look_at(*large, definitions); }, end);
         if (!issues) {
             co_return issues.error();
         }

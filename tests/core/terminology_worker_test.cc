@@ -406,6 +406,7 @@ TEST_F(TerminologyWorker, IsNotReplacedByTheLoopWhenTooMuchWaits) {
     EXPECT_TRUE(waits_for_worker(waiting.size()));
     const test::Answer refused = send("GET", "/Observation?code:in=http://s/v");
     EXPECT_EQ(refused.status, 503) << refused.body;
+    EXPECT_EQ(send("GET", "/metadata?mode=terminology").status, 503) << "definitions are new";
     go_on.set_value();
     EXPECT_TRUE(busy.get());
     for (std::future<Result<void>>& one : waiting) {
@@ -440,6 +441,37 @@ TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
         EXPECT_EQ(answer.status, 503) << answer.body;
         EXPECT_TRUE(answer.says(R"("code":"timeout")")) << answer.body;
     }
+}
+
+TEST_F(TerminologyWorker, LeavesAnswersWhenTheirTimeIsOver) {
+    for (const int status : {201, 200}) {
+        ASSERT_EQ(put_large_value_set("v"), status);
+    }
+    core::Config config;
+    config.limits.request_timeout = 20ms;
+    restart(config);
+    const std::string large = fmt::format(R"({{"resourceType":"Basic","code":{{"text":"{}"}}}})",
+                                          std::string(Worker::kBytesOnLoop, 'x'));
+    const auto expect_timeout = [&](const std::string& target, std::string body = {}) {
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto asked = ask(body.empty() ? "GET" : "POST", target, std::move(body));
+        EXPECT_EQ(asked.wait_for(10s), std::future_status::ready) << "the worker is busy";
+        EXPECT_EQ(service().definitions().worker().waiting(), 0);
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        const test::Answer answer = asked.get();
+        EXPECT_EQ(answer.status, 503) << target;
+        EXPECT_TRUE(answer.says(R"("code":"timeout")")) << target << answer.body;
+    };
+    const std::string terminology = "/metadata?mode=terminology";
+    expect_timeout(terminology);  // reads what is new
+    const auto end = Worker::Clock::now() + 10s;
+    while (send("GET", terminology).status != 200 && Worker::Clock::now() < end) {
+    }
+    expect_timeout("/ValueSet/$expand?url=http://s/v");
+    expect_timeout("/Basic/$validate", large);
+    expect_timeout("/ValueSet/v/$diff");
 }
 
 TEST_F(TerminologyWorker, IsNotReplacedByALoopThatHasGivenUp) {
