@@ -266,7 +266,7 @@ class Machine {
     bool matches(const Node& node, std::string_view text, std::string_view pattern,
                  std::string_view substitution);
     bool replace_matches(std::string_view text, const re2::RE2& regex, std::string_view rewrite);
-    const re2::RE2* compiled(const Node& node, std::string_view pattern, bool full);
+    const re2::RE2* compiled(const Node& node, std::string_view pattern);
 
     // numbers.cc
 
@@ -310,7 +310,6 @@ class Machine {
     // The most recently used computed patterns.
     struct Compiled {
         std::string pattern;
-        bool full;
         std::unique_ptr<re2::RE2> regex;
     };
 

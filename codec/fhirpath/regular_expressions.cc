@@ -43,18 +43,12 @@ std::string with_named_groups(std::string_view pattern) {
     return out;
 }
 
-std::unique_ptr<re2::RE2> compile(std::string_view written, bool full) {
-    const std::string pattern = with_named_groups(written);
+std::unique_ptr<re2::RE2> compile(std::string_view pattern) {
     re2::RE2::Options options;
     options.set_log_errors(false);
     options.set_dot_nl(true);  // "single line" mode
     options.set_max_mem(kPatternMemory);
-    if (!full) {
-        return std::make_unique<re2::RE2>(piece(pattern), options);
-    }
-    std::string whole = "^(?:";
-    whole.append(pattern).append(")$");
-    return std::make_unique<re2::RE2>(whole, options);
+    return std::make_unique<re2::RE2>(with_named_groups(pattern), options);
 }
 
 // A substitution as RE2 writes it; none if it is invalid. $1, ${1}, ${name} and \1 are groups; \$ is a dollar.
@@ -132,7 +126,7 @@ class StepsOfMatching {
 
 }  // namespace
 
-const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bool full) {
+const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern) {
     if (pattern.size() > kPatternBytesMax) {
         fail(Errc::too_costly, "a regular expression is too long");
         return nullptr;
@@ -141,14 +135,14 @@ const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bo
     for (const Pattern& known : program_->patterns) {
         if (known.argument == argument_node(node, 0)) {
             std::call_once(known.once, [&] {
-                known.regex = compile(pattern, full);
+                known.regex = compile(pattern);
                 steps_ += kCompileSteps;
             });
             regex = known.regex.get();
         }
     }
     for (const Compiled& known : compiled_) {
-        if (regex == nullptr && known.full == full && known.pattern == pattern) {
+        if (regex == nullptr && known.pattern == pattern) {
             regex = known.regex.get();
         }
     }
@@ -159,7 +153,7 @@ const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bo
         if (compiled_.size() == kCompiledMax) {
             compiled_.erase(compiled_.begin());
         }
-        compiled_.push_back({std::string(pattern), full, compile(pattern, full)});
+        compiled_.push_back({std::string(pattern), compile(pattern)});
         regex = compiled_.back().regex.get();
     }
     if (!regex->ok()) {
@@ -171,11 +165,10 @@ const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bo
 
 bool Machine::matches(const Node& node, std::string_view text, std::string_view pattern,
                       std::string_view substitution) {
-    const bool full = node.function == Function::matches_full;
     if (node.function == Function::replace_matches && pattern.empty()) {
         return push_text(text);
     }
-    const re2::RE2* regex = compiled(node, pattern, full);
+    const re2::RE2* regex = compiled(node, pattern);
     if (regex == nullptr) {
         return false;
     }
@@ -185,7 +178,9 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
         return false;
     }
     if (node.function != Function::replace_matches) {
-        return push(Item::boolean(re2::RE2::PartialMatch(piece(text), *regex)));
+        const auto anchored =
+            node.function == Function::matches_full ? re2::RE2::ANCHOR_BOTH : re2::RE2::UNANCHORED;
+        return push(Item::boolean(regex->Match(piece(text), 0, text.size(), anchored, nullptr, 0)));
     }
     const std::optional<std::string> rewrite = rewrite_of(substitution, *regex);
     if (!rewrite) {

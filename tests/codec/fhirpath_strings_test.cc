@@ -60,6 +60,13 @@ TEST_F(FhirPath, MatchesPatternsThatAreMadeAsItGoes) {
               "[true][false][true]");
 }
 
+TEST_F(FhirPath, MatchesTheWholeTextByThePatternAsItIs) {
+    EXPECT_EQ(eval("'ab'.matchesFull('a|ab') | 'xb'.matchesFull('a|b')"), "[true][false]");
+    EXPECT_EQ(eval(R"('a.'.matchesFull('\\Qa.') | 'ab'.matchesFull('\\Qa.'))"), "[true][false]");
+    EXPECT_EQ(eval("'a'.matchesFull('a)|(b')"), "error");
+    EXPECT_EQ(eval("'a\nb'.matchesFull('(?m)a$') | 'a\nb'.matches('(?m)a$')"), "[false][true]");
+}
+
 TEST_F(FhirPath, EncodesAndDecodesWhatItKnowsOnly) {
     EXPECT_EQ(eval("'A/'.encode('hex') | '412F'.decode('hex')"), "[412f][A/]");
     EXPECT_EQ(eval("'P '.encode('hex') | '5020'.decode('hex')"), "[5020][P ]");
