@@ -1,8 +1,10 @@
 #include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -200,6 +202,7 @@ TEST_F(ConditionalDelete, DeletesSeveralAtOnceUpToAMaximumWhereThatIsAllowed) {
 }
 
 TEST_F(ConditionalDelete, WaitsForNothingThatItHasReadItself) {
+    restart_on(std::make_shared<SimFileSystem>());  // a real device may take as long
     use(true);
     // An erasure waits a quarter of a second for readers. The fastest try counts, since a machine may be slow.
     auto quickest = std::chrono::steady_clock::duration::max();

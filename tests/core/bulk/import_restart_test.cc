@@ -191,7 +191,7 @@ class ImportOfCostlyEntries : public ImportJobTest {
         EXPECT_EQ(send("PUT", "/StructureDefinition/costly", test::costly_profile()).status, 201);
         Config config;
         config.validation = "full";
-        config.shutdown_timeout = std::chrono::milliseconds(1500);  // 300 ms of it for the import
+        config.shutdown_timeout = std::chrono::seconds(5);  // one of them for the import
         restart(config);
     }
 
