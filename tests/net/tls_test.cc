@@ -52,7 +52,7 @@ TEST(Tls, CarriesWebsockets) {
         Certificate("server").write(config.tls.cert_file, config.tls.key_file);
         config.data = whole.file("data");
         config.subscriptions.enabled = true;
-        config.limits.idle_timeout = std::chrono::milliseconds(600);
+        config.limits.idle_timeout = std::chrono::milliseconds(1500);
     });
     Peer peer(server.port());
     ASSERT_TRUE(peer.greeted());

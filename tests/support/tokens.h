@@ -2,8 +2,13 @@
 
 #pragma once
 
+#include "core/base/instant.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <openssl/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +43,27 @@ class SigningKey {
 
 /// `{"keys":[...]}`.
 std::string jwk_set(std::initializer_list<std::string> keys);
+
+struct EndingToken {
+    std::string text;
+    std::int64_t end = 0;  ///< in seconds since 1970
+};
+
+/// A token that ends in one or two seconds, but has been accepted; on a machine that takes longer until then, it ends later.
+template <typename IsAccepted>
+EndingToken accepted_token_that_ends(const SigningKey& key, std::string_view scope,
+                                     const IsAccepted& is_accepted) {
+    EndingToken token;
+    for (std::int64_t seconds = 2; seconds < 100; seconds *= 2) {
+        token.end = now().us / 1'000'000 + seconds;
+        token.text = key.sign(fmt::format(R"({{"exp":{},"scope":"{}"}})", token.end, scope));
+        if (is_accepted(token.text)) {
+            return token;
+        }
+    }
+    ADD_FAILURE() << "no token is accepted";
+    return token;
+}
 
 /// A token signed with HMAC-SHA-256.
 std::string sign_hs256(const std::string& secret, const std::string& claims);
