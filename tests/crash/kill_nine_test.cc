@@ -216,6 +216,7 @@ TEST(Serve, EndsWellAtSigtermUnderLoad) {
     RunningServer server(kBinary, directory / "data", {"--set", "shutdown_timeout=\"5s\""});
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     Load load(server.url(), 8, 1);
+    EXPECT_TRUE(test::eventually([&] { return load.count() > 0; }));
     sleep_for(300);
     server.process().kill(SIGTERM);
     EXPECT_EQ(server.process().wait(seconds(8)), 0) << server.process().errors();
