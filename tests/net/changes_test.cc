@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <thread>
 
 namespace annals::test {
@@ -142,21 +143,25 @@ TEST_F(ChangesOverHttp, TimeoutsOfRequestsAreNotThoseOfAStream) {
 
 TEST_F(ChangesOverHttp, AStopEndsStreamsInOrder) {
     start();
-    const auto connection = listen();
+    auto connection = listen();
     const auto begin = std::chrono::steady_clock::now();
-    server_->stop();
+    std::thread stop([this] { server_->stop(); });
     EXPECT_TRUE(connection->read_through("0\r\n\r\n").ends_with("0\r\n\r\n"));
     EXPECT_TRUE(connection->closed_by_peer());
+    connection.reset();  // the server waits two seconds for that
+    stop.join();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 
 TEST_F(ChangesOverHttp, AStopEndsAWaitInOrder) {
     start();
-    Connection connection(server_->port());
-    connection.send("GET /fhir/_changes?wait=60 HTTP/1.1\r\nHost: a\r\n\r\n");
+    std::optional<Connection> connection(server_->port());
+    connection->send("GET /fhir/_changes?wait=60 HTTP/1.1\r\nHost: a\r\n\r\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    server_->stop();
-    const auto answer = connection.receive();
+    std::thread stop([this] { server_->stop(); });
+    const auto answer = connection->receive();
+    connection.reset();  // the server waits two seconds for that
+    stop.join();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->status, 200);
     EXPECT_EQ(answer->header("X-Annals-Position"), "0");
