@@ -291,9 +291,13 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
     if (request.inside_bundle) {
         return std::unique_ptr<ConvertedRequest>();
     }
-    ANNALS_TRY(const BodyFormat format, read_content_type(request));
+    const bool content = is_content(request, target);
+    BodyFormat format = BodyFormat::other;
+    if (!content) {
+        ANNALS_TRY(format, read_content_type(request));
+    }
     std::unique_ptr<ConvertedRequest> converted;
-    if (format == BodyFormat::other && is_binary(target) && request.method != HttpMethod::patch) {
+    if (content) {
         converted = std::make_unique<ConvertedRequest>();
         ANNALS_TRY(converted->body, binary_json(request, target));
     } else if (format == BodyFormat::xml) {

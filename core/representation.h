@@ -80,7 +80,7 @@ struct ConvertedRequest {
     std::vector<xml::UnreadableEntry> unreadable;
 };
 
-/// Converts an XML body to JSON, content that is sent to Binary without a FHIR media type to a Binary, and the form of a search
+/// Converts an XML body to JSON, content that is sent to Binary (is_content()) to a Binary, and the form of a search
 /// to a query, and skips a byte-order mark before JSON; null if the body is JSON already, or is not read.
 /// Lifetime: the result points into `request`.
 /// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader, except that unreadable
@@ -88,7 +88,7 @@ struct ConvertedRequest {
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target);
 
-/// Whether convert_body() would leave the body of a create, update or delete unchanged.
+/// Whether convert_body() would leave the body of a create, update or delete unchanged, except for one that is sent to Binary.
 bool is_json_or_none(const Request& request);
 
 inline constexpr std::size_t kFormBytesMax = 4 << 20;

@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/descriptions.h"
+#include "core/interactions/binary.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/min_position.h"
 #include "core/interactions/write.h"
@@ -280,8 +281,10 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
 }
 
 std::optional<Response> handle_early(const Service& service, const Request& request, Route& route) {
+    // Generic JSON that is sent to Binary may be its content: convert_body() looks.
     const bool as_it_is = route.row != nullptr && route.row->early != nullptr &&
-                          !request.min_position && route.asked.plain() && is_json_or_none(request);
+                          !request.min_position && route.asked.plain() &&
+                          !is_binary(route.target) && is_json_or_none(request);
     std::optional<Response> response =
         as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
     route.tried_early = as_it_is;

@@ -85,6 +85,35 @@ bool is_generic(std::string_view name) {
            equal_ignoring_case(name, "text/xml");
 }
 
+// The local name of an XML document's first element; empty without one.
+std::string_view root_element(std::string_view text) noexcept {
+    for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<')) {
+        text.remove_prefix(at + 1);
+        if (!text.starts_with('?') && !text.starts_with('!')) {
+            text = text.substr(0, text.find_first_of(" \t\r\n/>"));
+            return text.substr(text.find(':') + 1);  // all of it, if there is no prefix
+        }
+        text.remove_prefix(std::min(text.find(text.starts_with("!--") ? "-->" : ">"), text.size()));
+    }
+    return {};
+}
+
+// Whether JSON is a Binary resource, or could be one if it were not malformed, which the sender should be told then.
+bool is_resource(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || text[begin] != '{' ||
+        text.find(R"("Binary")") == std::string_view::npos) {
+        return false;
+    }
+    json::Parser parser;
+    const Result<json::Document> parsed = parser.parse(text);
+    if (!parsed) {
+        return true;
+    }
+    const json::Value type = parsed->root()["resourceType"];
+    return type.is_string() && type.string() == "Binary";
+}
+
 bool wants_content(const Request& request, const AnswerFormat* asked, std::string_view name) {
     if (asked == nullptr) {
         return true;  // no FHIR type is accepted, so the content is closer to what was asked for
@@ -140,6 +169,25 @@ bool is_binary(const Target& target) noexcept {
     return target.type == kBinary &&
            (target.level == Level::type || target.level == Level::instance ||
             target.level == Level::version);
+}
+
+bool is_content(const Request& request, const Target& target) {
+    if (!is_binary(target) ||
+        (request.method != HttpMethod::post && request.method != HttpMethod::put)) {
+        return false;
+    }
+    const std::string_view name =
+        read_media_type(request.header("Content-Type").value_or(std::string_view())).name;
+    if (!is_generic(name)) {
+        const Result<BodyFormat> format = read_content_type(request);
+        return format && *format == BodyFormat::other;
+    }
+    std::string_view body = request.body;
+    if (body.starts_with(kByteOrderMark)) {
+        body.remove_prefix(kByteOrderMark.size());
+    }
+    return name.ends_with('l') || name.ends_with('L') ? root_element(body) != "Binary"
+                                                      : !is_resource(body);
 }
 
 Result<std::string> binary_json(const Request& request, const Target& target) {

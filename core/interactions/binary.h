@@ -18,6 +18,10 @@ namespace annals::core {
 /// True if `target` is a Binary, or the URL where Binaries are created.
 bool is_binary(const Target& target) noexcept;
 
+/// Whether the body of a create or update is the content of a Binary: its media type is not FHIR's, and if it is that of JSON or
+/// XML in general, the body does not begin as a Binary resource.
+bool is_content(const Request& request, const Target& target);
+
 /// The JSON of a Binary that contains the request's body: contentType from Content-Type, securityContext from
 /// X-Security-Context, the id from `target` if it has one.
 Result<std::string> binary_json(const Request& request, const Target& target);

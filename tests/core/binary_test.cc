@@ -53,7 +53,53 @@ TEST_F(Binary, IsMadeOfAResourceAsWell) {
                   .status,
               201);
     EXPECT_EQ(get("/Binary/b", "a/b").body, "f");
-    EXPECT_EQ(send("PUT", "/Binary/b", "{}", {{"Content-Type", "application/json"}}).status, 400);
+    EXPECT_EQ(send("PUT", "/Binary/b", "{}", {{"Content-Type", "application/fhir+json"}}).status,
+              400);
+}
+
+TEST_F(Binary, IsMadeOfGenericJsonAndXmlUnlessThatIsABinary) {
+    const std::string_view cda =
+        "<?xml version=\"1.0\"?>\n<!-- <Binary> --><ClinicalDocument xmlns=\"urn:hl7-org:v3\"/>";
+    for (const auto& [type, content] : std::vector<std::pair<std::string_view, std::string_view>>{
+             {"text/xml", cda},
+             {"application/xml", "<f:Binaryish xmlns:f=\"http://hl7.org/fhir\"/>"},
+             {"text/xml; charset=iso-8859-1", "<a>\xE9</a>"},
+             {"application/xml", "no XML"},
+             {"application/xml", "<!-- cut off"},
+             {"application/json", "{}"},
+             {"application/json", "[\"Binary\"]"},
+             {"application/json", R"({"resourceType":"Patient","name":"Binary"})"},
+             {"text/json", "\"Binary\""},
+             {"application/json; charset=utf-16", "\xFF\xFE"}}) {
+        SCOPED_TRACE(content);
+        put(content, type);
+        const Answer read = get("/Binary/b", "image/png, */*");
+        EXPECT_EQ(read.body, content);
+        EXPECT_EQ(read.content_type, type);
+        EXPECT_EQ(send("POST", "/Binary", content, {{"Content-Type", std::string(type)}}).status,
+                  201);
+    }
+    for (const auto& [type, resource] : std::vector<std::pair<std::string_view, std::string_view>>{
+             {"application/json",
+              R"( {"id":"b","resourceType":"Binary","contentType":"a/b","data":"Zg=="})"},
+             {"text/json",
+              "\xEF\xBB\xBF{\"resourceType\":\"Binary\",\"id\":\"b\",\"contentType\":\"a/b\","
+              "\"data\":\"Zg==\"}"},
+             {"text/xml",
+              R"(<?xml version="1.0"?><Binary xmlns="http://hl7.org/fhir"><id value="b"/>)"
+              R"(<contentType value="a/b"/><data value="Zg=="/></Binary>)"},
+             {"application/xml",
+              R"(<f:Binary xmlns:f="http://hl7.org/fhir"><f:id value="b"/>)"
+              R"(<f:contentType value="a/b"/><f:data value="Zg=="/></f:Binary>)"}}) {
+        SCOPED_TRACE(resource);
+        put(resource, type);
+        EXPECT_EQ(get("/Binary/b", "a/b").body, "f");
+        // One that was cut off is a mistake, not content.
+        EXPECT_EQ(send("PUT", "/Binary/b", resource.substr(0, resource.size() - 5),
+                       {{"Content-Type", std::string(type)}})
+                      .status,
+                  400);
+    }
 }
 
 TEST_F(Binary, IsMadeWhateverAcceptSays) {
