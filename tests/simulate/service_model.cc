@@ -35,6 +35,29 @@ bool ServiceModel::is_live(std::string_view name, Position bound) const {
     return head != nullptr && !head->info.deletion;
 }
 
+bool ServiceModel::shows(const Version& version) const {
+    if (patient.empty()) {
+        return true;
+    }
+    const Version* judged = version.info.deletion ? nullptr : &version;
+    if (judged == nullptr) {
+        for (const Version& before : log_.versions()) {
+            if (before.info.position < version.info.position &&
+                before.resource == version.resource && !before.erased && !before.info.deletion) {
+                judged = &before;
+            }
+        }
+    }
+    return judged != nullptr && (name_of(*judged) == patient || content(*judged).target == patient);
+}
+
+bool ServiceModel::shows_any(std::string_view name, Position bound) const {
+    return newest(name, bound) != nullptr &&
+           std::ranges::any_of(log_.chain(*resource_of(name), bound), [&](const Version* version) {
+               return !version->erased && shows(*version);
+           });
+}
+
 const ServiceModel::Version* ServiceModel::version_of(std::string_view name,
                                                       std::uint64_t number) const {
     const auto resource = resource_of(name);
@@ -69,10 +92,8 @@ std::vector<const ServiceModel::Version*> ServiceModel::find(
             continue;
         }
         const Version* head = log_.standing(resource, bound);
-        const bool is_shown =
-            head != nullptr && !head->info.deletion &&
-            (patient.empty() || names_[resource] == patient || content(*head).target == patient);
-        if (is_shown && std::ranges::all_of(conditions, [&](const Condition& condition) {
+        if (head != nullptr && !head->info.deletion && shows(*head) &&
+            std::ranges::all_of(conditions, [&](const Condition& condition) {
                 return condition.holds(*this, *head, bound);
             })) {
             found.push_back(head);
@@ -101,8 +122,10 @@ std::vector<std::uint64_t> ServiceModel::history(const storage::HistoryQuery& qu
     for (const storage::VersionInfo& info : log_.history(whole, resource).versions) {
         const Version& version = log_.versions()[info.position.value - 1];
         // Of an instance, `at` shows the version that was current; otherwise only live ones.
-        if (!at || (log_.standing(version.resource, query.bound, *at) == &version &&
-                    (resource || !info.deletion))) {
+        const bool is_asked =
+            !at || (log_.standing(version.resource, query.bound, *at) == &version &&
+                    (resource || !info.deletion));
+        if (is_asked && shows(version)) {
             positions.push_back(info.position.value);
         }
     }

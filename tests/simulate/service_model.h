@@ -93,7 +93,7 @@ class ServiceModel {
 
     bool hard_delete = false;
     bool deletes_several = false;  ///< conditional_delete = "multiple"
-    std::string patient;           ///< whose compartment find() is restricted to; empty: it is not
+    std::string patient;           ///< whose compartment is all that is shown; empty: everything is
 
     // ---- reading ----
 
@@ -105,6 +105,12 @@ class ServiceModel {
     const Version* newest(std::string_view name, Position bound = {}) const;
 
     bool is_live(std::string_view name, Position bound = {}) const;
+
+    /// Whether a version is of the compartment of `patient`; of a deletion, what it deleted.
+    bool shows(const Version& version) const;
+
+    /// Whether that is true of any version of a resource that has one at `bound` (0: now).
+    bool shows_any(std::string_view name, Position bound = {}) const;
 
     /// A version that can be read; null: none.
     const Version* version_of(std::string_view name, std::uint64_t number) const;

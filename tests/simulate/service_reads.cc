@@ -56,6 +56,22 @@ ServiceSimulation::Read ServiceSimulation::pick_read() {
     }
 }
 
+ServiceSimulation::Read ServiceSimulation::read_by_patient() {
+    Read read = pick_read();
+    read.by_patient = true;
+    if (read.then) {
+        read.then = [this, then = std::move(read.then)](Position bound,
+                                                        const ReceivedBundle& bundle) {
+            const std::size_t before = chains_.size();
+            then(bound, bundle);
+            if (chains_.size() > before) {
+                chains_.back().by_patient = true;
+            }
+        };
+    }
+    return read;
+}
+
 ServiceSimulation::Read ServiceSimulation::read_resource() {
     const std::string name = pick_name(pick_type());
     std::optional<Position> at;
@@ -67,7 +83,7 @@ ServiceSimulation::Read ServiceSimulation::read_resource() {
     return {'/' + name + query, [this, name, at](Position bound) {
                 const auto* head =
                     bound.value == 0 ? nullptr : model_.newest(name, at.value_or(bound));
-                if (head == nullptr || (head->erased && at)) {
+                if (head == nullptr || (head->erased && at) || !model_.shows(*head)) {
                     return Expected{.status = 404};
                 }
                 return Expected{.status = head->info.deletion ? 410 : 200,
@@ -79,14 +95,15 @@ ServiceSimulation::Read ServiceSimulation::read_version() {
     const std::string name = pick_name(pick_type());
     const auto* head = model_.newest(name);
     const std::uint64_t number = 1 + pick(head == nullptr ? 2 : head->info.version.value + 1);
-    return {fmt::format("/{}/_history/{}", name, number), [this, name, number](Position bound) {
-                const auto* version = model_.version_of(name, number);
-                if (version == nullptr || version->info.position > bound) {
-                    return Expected{.status = 404};
-                }
-                return Expected{.status = version->info.deletion ? 410 : 200,
-                                .version = model_.label(*version)};
-            }};
+    return {
+        fmt::format("/{}/_history/{}", name, number), [this, name, number](Position bound) {
+            const auto* version = model_.version_of(name, number);
+            if (version == nullptr || version->info.position > bound || !model_.shows(*version)) {
+                return Expected{.status = 404};
+            }
+            return Expected{.status = version->info.deletion ? 410 : 200,
+                            .version = model_.label(*version)};
+        }};
 }
 
 ServiceSimulation::Read ServiceSimulation::read_history() {
@@ -141,22 +158,21 @@ ServiceSimulation::Read ServiceSimulation::read_history() {
         whole.skip = 0;
         return bound.value == 0 ? std::vector<std::uint64_t>() : model_.history(whole, name, at);
     };
-    Read read{
-        target, [this, all, name, count, skip = query.skip](Position bound) {
-            if (!name.empty() && (bound.value == 0 || model_.newest(name, bound) == nullptr)) {
-                return Expected{.status = 404};
-            }
-            const std::vector<std::uint64_t> positions = all(bound);
-            Expected expected{.total = positions.size()};
-            for (std::size_t i = skip; i < positions.size() && i < skip + count; ++i) {
-                expected.entries.push_back(model_.label(model_.at(positions[i])));
-            }
-            if (count > 0) {
-                expected.more = skip + count < positions.size();
-                expected.inside = skip > 0;
-            }
-            return expected;
-        }};
+    Read read{target, [this, all, name, count, skip = query.skip](Position bound) {
+                  if (!name.empty() && (bound.value == 0 || !model_.shows_any(name, bound))) {
+                      return Expected{.status = 404};
+                  }
+                  const std::vector<std::uint64_t> positions = all(bound);
+                  Expected expected{.total = positions.size()};
+                  for (std::size_t i = skip; i < positions.size() && i < skip + count; ++i) {
+                      expected.entries.push_back(model_.label(model_.at(positions[i])));
+                  }
+                  if (count > 0) {
+                      expected.more = skip + count < positions.size();
+                      expected.inside = skip > 0;
+                  }
+                  return expected;
+              }};
     read.then = [this, all, name, count, query, at](Position bound, const ReceivedBundle& bundle) {
         if (query.skip > 0) {
             return;
@@ -337,7 +353,7 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         (!chain.type.empty() && !store().instants_ascend(find_resource_type(chain.type)));
     const Answer answer = exchange("GET", chain.links.at(relation));
     const bool erased = chain.erasures != model_.erasures();
-    if (!chain.name.empty() && model_.newest(chain.name) == nullptr) {
+    if (!chain.name.empty() && !model_.shows_any(chain.name)) {
         expect_same(answer.status, 404, "a page of what was erased");
         chain.links.clear();
         return;

@@ -351,8 +351,9 @@ ServiceSimulation::Read ServiceSimulation::read_everything() {
                                            fmt::join(parameters, "&"));
     Read read{target, [this, name, count, all](Position bound) {
                   const auto* head = bound.value == 0 ? nullptr : model_.newest(name, bound);
-                  if (!name.empty() && (head == nullptr || head->info.deletion)) {
-                      return Expected{.status = head == nullptr ? 404 : 410};
+                  const bool is_shown = head != nullptr && model_.shows(*head);
+                  if (!name.empty() && (!is_shown || head->info.deletion)) {
+                      return Expected{.status = is_shown ? 410 : 404};
                   }
                   const auto found = all(bound);
                   Expected expected{.total = found.size(), .more = found.size() > count};
@@ -391,22 +392,6 @@ std::set<std::string> ServiceSimulation::included_with(const ServiceModel::Versi
         }
     }
     return included;
-}
-
-ServiceSimulation::Read ServiceSimulation::search_by_patient() {
-    Read read = one_in(3) ? search_earlier() : search();
-    read.by_patient = true;
-    if (read.then) {
-        read.then = [this, then = std::move(read.then)](Position bound,
-                                                        const ReceivedBundle& bundle) {
-            const std::size_t before = chains_.size();
-            then(bound, bundle);
-            if (chains_.size() > before) {
-                chains_.back().by_patient = true;
-            }
-        };
-    }
-    return read;
 }
 
 ServiceSimulation::Read ServiceSimulation::search_earlier() {

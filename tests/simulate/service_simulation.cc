@@ -168,7 +168,7 @@ void ServiceSimulation::step() {
     } else if (dice < 555) {
         clean_history();
     } else if (dice < 800) {
-        compare(one_in(6) ? search_by_patient() : pick_read());
+        compare(one_in(4) ? read_by_patient() : pick_read());
     } else if (dice < 850) {
         compare_racing(pick_read());
     } else if (dice < 950) {

@@ -168,6 +168,7 @@ class ServiceSimulation : public ServiceFixture {
     Condition instant_condition();
     Instant pick_instant();
     Read pick_read();
+    Read read_by_patient();
     Read read_resource();
     Read read_version();
     Read read_history();
@@ -175,7 +176,6 @@ class ServiceSimulation : public ServiceFixture {
     /// `belongs`: a further condition, which the path stands for.
     Read search_for(const std::string& type, const std::string& path,
                     std::vector<Condition> conditions, const Condition::Holds& belongs = {});
-    Read search_by_patient();
     Read search_earlier();
     Read search_compartment();
     Read read_everything();
