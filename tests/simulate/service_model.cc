@@ -84,6 +84,17 @@ std::string ServiceModel::label(const Version& version) const {
     return fmt::format("{}/{}", name_of(version), version.info.version.value);
 }
 
+std::vector<std::string> ServiceModel::feed_after(std::uint64_t position) const {
+    std::vector<std::string> lines;
+    for (++position; position <= last(); ++position) {
+        if (!at(position).erased) {
+            lines.push_back(
+                fmt::format("{} {} {}", position, commit_end(position), label(at(position))));
+        }
+    }
+    return lines;
+}
+
 std::vector<const ServiceModel::Version*> ServiceModel::find(
     std::string_view type, const std::vector<Condition>& conditions, Position bound) const {
     std::vector<const Version*> found;

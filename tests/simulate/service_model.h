@@ -58,6 +58,8 @@ struct Write {
     std::string urn;                    ///< fullUrl of an entry
 
     std::string name() const { return type + '/' + id; }
+
+    bool concerns_tags() const { return kind == Kind::add_tag || kind == Kind::remove_tag; }
 };
 
 /// What becomes of a write.
@@ -133,6 +135,9 @@ class ServiceModel {
 
     /// The last position of the commit that wrote this one.
     std::uint64_t commit_end(std::uint64_t position) const { return commit_ends_[position - 1]; }
+
+    /// "position, end of the commit, label" for each version after a position.
+    std::vector<std::string> feed_after(std::uint64_t position) const;
 
     std::optional<std::uint64_t> resource_of(std::string_view name) const;
 

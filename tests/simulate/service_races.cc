@@ -44,6 +44,8 @@ void ServiceSimulation::write_meanwhile(std::vector<ServiceModel>& states) {
             delete_history();
         } else if (may_erase && one_in(3)) {
             replace_and_forget(states);
+        } else if (one_in(4) && (may_erase || !model_.hard_delete)) {
+            submit_transaction();
         } else {
             const Write write = pick_write();
             if (model_.hard_delete && !may_erase && write.kind == Write::Kind::remove) {
@@ -59,12 +61,16 @@ void ServiceSimulation::write_meanwhile(std::vector<ServiceModel>& states) {
 }
 
 /// Leaves out of `expected` what the answer leaves out and is erased by now: what an erasure takes from a history that is
-/// being answered is not determined.
+/// being answered is not determined. A deletion is no more shown to a patient than what it deleted.
 void ServiceSimulation::leave_out_erased(Expected& expected, const ServiceModel& state,
                                          const ReceivedBundle& bundle) const {
     std::erase_if(expected.entries, [&](const std::string& label) {
         const auto* version = state.labelled(label);
-        return version != nullptr && model_.at(version->info.position.value).erased &&
+        if (version == nullptr) {
+            return false;
+        }
+        const ServiceModel::Version& now = model_.at(version->info.position.value);
+        return (now.erased || !model_.shows(now)) &&
                std::ranges::none_of(bundle.entries,
                                     [&](const auto& entry) { return entry.label() == label; });
     });
@@ -76,10 +82,12 @@ void ServiceSimulation::compare_racing(const Read& read) {
     const std::uint64_t before = model_.last();
     const std::uint64_t erasures = model_.erasures();
     const std::size_t at = trace_.size();
-    trace_.push_back("GET " + read.target + " (meanwhile:)");
+    trace_.push_back(fmt::format("GET {}{} (meanwhile:)", read.target,
+                                 read.by_patient ? " (by the patient)" : ""));
     slow_turns_ = one_in(3);
-    std::future<Answer> reading =
-        std::async(std::launch::async, [&] { return send("GET", read.target); });
+    const core::Principal* reader = read.by_patient ? &*patient_ : &everybody_;
+    std::future<Answer> reading = std::async(
+        std::launch::async, [&] { return send_for(reader, loop(), "GET", read.target); });
     std::vector<ServiceModel> states{model_};
     write_meanwhile(states);
     const Answer answer = reading.get();
@@ -96,12 +104,17 @@ void ServiceSimulation::compare_racing(const Read& read) {
     const bool is_history = read.target.find("_history") != std::string::npos;
     Position first{before};
     std::uint64_t erased_before = erasures;
+    model_.patient = read.by_patient ? "Patient/" + patient_->patient() : "";
     for (ServiceModel& state : states) {
+        state.patient = model_.patient;
         const ServiceModel now = model_;
         if (!is_history && std::exchange(erased_before, state.erasures()) != state.erasures()) {
             first = {state.last()};
         }
         for (Position bound = first; bound.value <= state.last(); ++bound.value) {
+            if (bound.value > 0 && state.commit_end(bound.value) != bound.value) {
+                continue;  // in the middle of a transaction
+            }
             model_ = state;
             Expected expected = read.expected(bound);
             model_ = now;
@@ -132,6 +145,7 @@ void ServiceSimulation::compare_racing(const Read& read) {
     if (bundle && read.then && fitting.size() == 1 && !erased) {
         read.then(fitting.front(), *bundle);
     }
+    model_.patient.clear();
 }
 
 }  // namespace annals::test

@@ -178,8 +178,10 @@ ServiceSimulation::Read ServiceSimulation::read_history() {
             return;
         }
         Chain chain;
+        chain.bound = bound;
         chain.count = count;
         chain.all = all(bound);
+        chain.history = all;
         chain.keeps_total = name.empty() && (query.since || at);
         chain.name = name;
         if (query.order == HistoryOrder::oldest_first && !at) {
@@ -348,6 +350,16 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
             }
         }
     }
+    if (chain.by_patient && chain.history) {
+        // Once what it deleted is erased, a deletion may be shown by an older version.
+        const Position bound = chain.follows ? Position{model_.last()} : chain.bound;
+        if (std::ranges::any_of(chain.history(bound), [&](std::uint64_t position) {
+                return std::ranges::count(chain.all, position) == 0;
+            })) {
+            chain.links.clear();
+            return;
+        }
+    }
     bool needs_edge =
         chain.needs_edge ||
         (!chain.type.empty() && !store().instants_ascend(find_resource_type(chain.type)));
@@ -362,7 +374,8 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         chain.found ? chain.found(chain.bound) : std::vector<const ServiceModel::Version*>();
     const auto is_left = [&](std::size_t index) {
         const auto& version = model_.at(chain.all[index]);
-        return !version.erased && (!chain.found || std::ranges::count(still, &version) > 0);
+        return !version.erased && model_.shows(version) &&
+               (!chain.found || std::ranges::count(still, &version) > 0);
     };
     const std::size_t edge = relation == "next" ? chain.end - 1 : chain.begin;
     needs_edge = needs_edge || (chain.may_need_edge && answer.status == 410);
@@ -450,13 +463,20 @@ std::vector<ReceivedEntry> ServiceSimulation::read_feed(const Answer& answer) {
     return entries;
 }
 
-std::vector<std::string> ServiceSimulation::check_feed(const Answer& answer) {
+std::vector<std::string> ServiceSimulation::lines_of(const std::vector<ReceivedEntry>& feed) {
     std::vector<std::string> lines;
-    for (const ReceivedEntry& entry : read_feed(answer)) {
-        check_body(entry.body, version_in(entry));
+    for (const ReceivedEntry& entry : feed) {
         lines.push_back(fmt::format("{} {} {}", entry.position, entry.commit, entry.label()));
     }
     return lines;
+}
+
+std::vector<std::string> ServiceSimulation::check_feed(const Answer& answer) {
+    const std::vector<ReceivedEntry> entries = read_feed(answer);
+    for (const ReceivedEntry& entry : entries) {
+        check_body(entry.body, version_in(entry));
+    }
+    return lines_of(entries);
 }
 
 void ServiceSimulation::read_changes() {

@@ -66,6 +66,11 @@ class ServiceSimulation : public ServiceFixture {
     /// Lets requests be sent with the scopes of a patient, and the model show what these do, as long as it lives.
     class AsPatient;
 
+    struct Transaction {
+        std::vector<Write> writes;
+        std::vector<Read> reads;  ///< searches, after the writes
+    };
+
     /// Pages of a history, search or $everything that are requested one after another, while others write.
     struct Chain {
         /// A search with _sort, or $everything: there is no page next to what was erased.
@@ -75,7 +80,7 @@ class ServiceSimulation : public ServiceFixture {
         std::string type;
         std::string includes;  ///< the parameter of Observation by which something is included
         bool by_patient = false;
-        Position bound;  ///< of a search or $everything
+        Position bound;
         /// What it still finds there: a chained condition may have lost what it led to.
         std::function<std::vector<const ServiceModel::Version*>(Position)> found;
         std::uint64_t count = 0;
@@ -88,6 +93,8 @@ class ServiceSimulation : public ServiceFixture {
         /// Set for a chain that also shows what is written later.
         std::optional<storage::HistoryQuery> follows;
         std::string name;  ///< of an instance
+        /// Of a history: what it would show now.
+        std::function<std::vector<std::uint64_t>(Position)> history;
     };
 
     // ---- the run (service_simulation.cc) ----
@@ -124,6 +131,10 @@ class ServiceSimulation : public ServiceFixture {
     static void expect_lines(const std::vector<std::string>& found,
                              const std::vector<std::string>& expected, std::string_view what);
 
+    /// A line for the trace.
+    std::string trace_of(std::string_view method, std::string_view target, std::string_view body,
+                         const Headers& headers) const;
+
     Answer exchange(std::string_view method, const std::string& target, std::string_view body = {},
                     const Headers& headers = {});
 
@@ -143,7 +154,6 @@ class ServiceSimulation : public ServiceFixture {
     Write pick_write();
     void write_one();
     void submit_batch();
-    void submit_transaction();
     void submit_history();
     HistoryItem pick_item();
     void delete_history();
@@ -159,6 +169,14 @@ class ServiceSimulation : public ServiceFixture {
     void check_entry(const ReceivedEntry& entry, const Write& write,
                      const ServiceModel::Version* version);
     void take_in_order_of_feed(const ServiceModel& after);
+
+    // ---- transactions (service_transactions.cc) ----
+
+    Transaction pick_transaction();
+    std::string bundle_for(const Transaction& transaction) const;
+    void submit_transaction();
+    void transaction_done(const Transaction& transaction, const Answer& answer);
+    void race_writes();
 
     // ---- reads (service_reads.cc) ----
 
@@ -197,7 +215,10 @@ class ServiceSimulation : public ServiceFixture {
     void follow_chain();
     static std::vector<ReceivedEntry> read_feed(const Answer& answer);
 
-    /// Checks the bodies, and returns "position, end of the commit, label" for each line.
+    /// "position, end of the commit, label" for each.
+    static std::vector<std::string> lines_of(const std::vector<ReceivedEntry>& feed);
+
+    /// Checks the bodies, and returns the lines.
     std::vector<std::string> check_feed(const Answer& answer);
     void read_changes();
     std::string difference(const Expected& expected, const Answer& answer,

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace annals::test {
 
@@ -16,10 +15,6 @@ using Change = Decision::Change;
 namespace {
 
 constexpr Instant kOld{1'546'300'800'000'000};  // 2019
-
-bool concerns_tags(const Write& write) {
-    return write.kind == Write::Kind::add_tag || write.kind == Write::Kind::remove_tag;
-}
 
 }  // namespace
 
@@ -83,7 +78,7 @@ Write ServiceSimulation::pick_write() {
                  : dice < 90 ? Write::Kind::remove
                  : dice < 95 ? Write::Kind::add_tag
                              : Write::Kind::remove_tag;
-    const bool tags = concerns_tags(write);
+    const bool tags = write.concerns_tags();
     if (!tags && one_in(write.kind == Write::Kind::create ? 2 : 6)) {
         write.criteria = pick_criteria(write.type);
     }
@@ -156,7 +151,7 @@ void ServiceSimulation::write_done(const Write& write, const Answer& answer) {
 
 void ServiceSimulation::check_result(const Write& write, const std::string& body,
                                      const ServiceModel::Version& version) {
-    if (!concerns_tags(write)) {
+    if (!write.concerns_tags()) {
         check_body(body, version);
         return;
     }
@@ -177,7 +172,7 @@ void ServiceSimulation::check_entry(const ReceivedEntry& entry, const Write& wri
     if (version == nullptr) {
         return;
     }
-    if (!version->info.deletion && !concerns_tags(write)) {
+    if (!version->info.deletion && !write.concerns_tags()) {
         expect_same(entry.name, model_.name_of(*version), "the location of an entry");
     }
     expect_same(entry.version, std::to_string(version->info.version.value),
@@ -240,118 +235,6 @@ void ServiceSimulation::submit_batch() {
     take_in_order_of_feed(after);
     for (std::size_t i = 0; i < writes.size(); ++i) {
         check_entry(bundle->entries[i], writes[i], model_.labelled(labels[i]));
-    }
-}
-
-namespace {
-
-/// FHIR's order of the entries of a transaction.
-int turn_of(const Write& write) {
-    return write.kind == Write::Kind::remove ? 0 : write.kind == Write::Kind::create ? 1 : 2;
-}
-
-}  // namespace
-
-void ServiceSimulation::submit_transaction() {
-    std::vector<Write> writes;
-    std::set<std::string> named;
-    const bool repeats = one_in(10);
-    for (std::uint64_t i = 1 + pick(6); i > 0; --i) {
-        Write write = pick_write();
-        if (concerns_tags(write) ||
-            (!repeats && !write.id.empty() && !named.insert(write.name()).second)) {
-            continue;
-        }
-        if (write.kind == Write::Kind::create) {
-            write.urn = fmt::format("urn:uuid:{:08}-0000-4000-8000-000000000000", ++urns_);
-        }
-        writes.push_back(std::move(write));
-    }
-    // Observations refer to the Patients that are created with them.
-    for (Write& write : writes) {
-        const Write& other = pick_from(writes);
-        if (write.type == "Observation" && other.type == "Patient" && !other.urn.empty()) {
-            write.content.target = other.urn;
-        }
-    }
-    std::vector<std::string> entries;
-    for (const Write& write : writes) {
-        entries.push_back(test::entry_of(write, filler_));
-    }
-    std::vector<Read> reads;
-    for (std::uint64_t i = pick(3); i > 0; --i) {
-        reads.push_back(search());
-        entries.push_back(fmt::format(R"({{"request":{{"method":"GET","url":{}}}}})",
-                                      json::quoted(reads.back().target.substr(1))));
-    }
-    const Answer answer = exchange("POST", "", bundle_of("transaction", entries));
-    const auto bundle = answer.status == 200 ? read_bundle(answer.body, kBaseUrl) : std::nullopt;
-    expect_same(bundle.has_value(), answer.status == 200, "a Bundle");
-
-    std::vector<std::size_t> order(writes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(turn_of(writes[i]), i); });
-    ServiceModel after = model_;
-    std::vector<Decision> decisions(writes.size());
-    std::vector<std::string> assigned(writes.size());
-    std::set<std::string> written;
-    std::string refusal;
-    for (const std::size_t i : order) {
-        if (writes[i].kind == Write::Kind::remove && after.deletes_several) {
-            after.deletes_several = false;  // an entry deletes at most one
-        }
-        decisions[i] = after.decide(writes[i]);
-        const Decision& decision = decisions[i];
-        if (decision.status >= 400) {
-            refusal = fmt::format("entry {} is {}", i, decision.status);
-            break;
-        }
-        for (const std::string& name : decision.names) {
-            const bool writes_it =
-                decision.change != Change::nothing || writes[i].kind == Write::Kind::remove;
-            if (writes_it && !written.insert(name).second) {
-                refusal = name + " is written twice";
-            }
-        }
-        if (decision.names.empty() && decision.change == Change::version) {
-            assigned[i] = bundle && i < bundle->entries.size()
-                              ? assigned_in(bundle->entries[i].location)
-                              : fmt::format("{}/assigned-{}", writes[i].type, i);
-            written.insert(assigned[i]);
-        }
-        after.apply(decision, assigned[i]);
-    }
-    expect_same(answer.status, refusal.empty() ? 200 : 400, "a transaction: " + refusal);
-    if (!refusal.empty()) {
-        return;
-    }
-    // Once all ids are known, the links are.
-    const auto resolved = [&](const std::string& target) {
-        for (std::size_t i = 0; i < writes.size(); ++i) {
-            if (!writes[i].urn.empty() && writes[i].urn == target) {
-                return assigned[i].empty() ? decisions[i].names.front() : assigned[i];
-            }
-        }
-        return target;
-    };
-    const std::uint64_t before = model_.last();
-    for (const std::size_t i : order) {
-        decisions[i].content.target = resolved(decisions[i].content.target);
-        model_.apply(decisions[i], assigned[i]);
-    }
-    model_.end_commit();
-    expect_same(bundle->entries.size(), entries.size(), "entries of a transaction");
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-        check_read(reads[i], bundle->entries[writes.size() + i]);
-    }
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-        expect_same(bundle->entries[i].status, std::to_string(decisions[i].status),
-                    fmt::format("entry {} of a transaction", i));
-        // What it finds is shown as the transaction left it.
-        check_entry(bundle->entries[i], writes[i], model_.shown_by(decisions[i], assigned[i]));
-    }
-    if (model_.last() > before) {
-        expect_same(answer.position, model_.last(), "X-Annals-Position of a transaction");
     }
 }
 

@@ -109,6 +109,12 @@ Answer ServiceFixture::send(std::string_view method, std::string_view target, st
 
 Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::string_view target,
                                std::string_view body, const Headers& headers) {
+    return send_for(principal_, loop, method, target, body, headers);
+}
+
+Answer ServiceFixture::send_for(const core::Principal* principal, core::Loop& loop,
+                                std::string_view method, std::string_view target,
+                                std::string_view body, const Headers& headers) {
     const std::size_t mark = target.find('?');
     core::Request request;
     request.method = method_of(method);
@@ -123,7 +129,7 @@ Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::s
     request.request_id = "test-1";
     request.client_request_id = request.header("X-Request-Id").value_or("");
     request.loop = &loop;
-    request.principal = principal_;
+    request.principal = principal;
 
     std::promise<Answer> promise;
     std::future<Answer> future = promise.get_future();

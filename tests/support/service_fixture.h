@@ -84,6 +84,11 @@ class ServiceFixture : public ::testing::Test {
     Answer send_on(core::Loop& loop, std::string_view method, std::string_view target,
                    std::string_view body = {}, const Headers& headers = {});
 
+    /// Like send_on(), as somebody else than send_as() says; also while others send.
+    Answer send_for(const core::Principal* principal, core::Loop& loop, std::string_view method,
+                    std::string_view target, std::string_view body = {},
+                    const Headers& headers = {});
+
     /// Runs `work` on the loop's thread and waits until it is done.
     void on_loop(const std::function<void()>& work);
 
