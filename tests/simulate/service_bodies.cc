@@ -126,6 +126,9 @@ std::string body_of(std::string_view type, std::string_view id, const Content& c
         append(R"(,"code":{{"coding":[{{"system":"http://s","code":"{}"}}]}})", content.code);
         append(R"(,"subject":{{"reference":"{}"}})", content.target);
         append(R"(,"focus":[{{"reference":"{}"}}])", content.focus);
+        append(
+            R"(,"contained":[{{"resourceType":"Patient","id":"c","name":[{{"family":"{}"}}]}}],"performer":[{{"reference":"#c"}}])",
+            content.contained);
         append(R"(,"effectiveDateTime":"{}")", content.date);
         append(R"(,"valueString":"{}")", content.text);
     }
@@ -169,6 +172,7 @@ Content content_of(json::Value resource) {
         content.date = resource["effectiveDateTime"].string();
         content.target = resource["subject"]["reference"].string();
         content.focus = first(resource["focus"])["reference"].string();
+        content.contained = first(first(resource["contained"])["name"])["family"].string();
     }
     content.tags = tags_in(resource["meta"]);
     return content;

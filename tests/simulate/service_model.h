@@ -22,11 +22,12 @@ namespace annals::test {
 
 /// What a resource says. A part that is empty is absent.
 struct Content {
-    std::string text;    ///< Patient.name.family, Observation.valueString
-    std::string code;    ///< Patient.identifier.value, Observation.code.coding.code
-    std::string date;    ///< Patient.birthDate, Observation.effectiveDateTime
-    std::string target;  ///< Patient.managingOrganization, Observation.subject
-    std::string focus;   ///< Observation.focus, which is in no compartment by it
+    std::string text;       ///< Patient.name.family, Observation.valueString
+    std::string code;       ///< Patient.identifier.value, Observation.code.coding.code
+    std::string date;       ///< Patient.birthDate, Observation.effectiveDateTime
+    std::string target;     ///< Patient.managingOrganization, Observation.subject
+    std::string focus;      ///< Observation.focus, which is in no compartment by it
+    std::string contained;  ///< family of a Patient that an Observation contains, its performer
     std::vector<std::string> tags;
 
     bool operator==(const Content&) const = default;

@@ -192,6 +192,13 @@ Condition ServiceSimulation::pick_condition(const std::string& type) {
         default:
             break;
     }
+    if (!patient && one_in(2)) {
+        return {"performer:Patient.family=" + text,
+                [text](const ServiceModel& model, const auto& version, Position) {
+                    const std::string& contained = model.content(version).contained;
+                    return !contained.empty() && contained.starts_with(text);
+                }};
+    }
     if (!patient) {
         return {"subject:Patient.family=" + text,
                 [text](const ServiceModel& model, const auto& version, Position bound) {
@@ -231,6 +238,61 @@ ServiceSimulation::Read ServiceSimulation::search_compartment() {
                            [patient](const ServiceModel& model, const auto& version, Position) {
                                return model.content(version).target == patient;
                            });
+    return read;
+}
+
+ServiceSimulation::Read ServiceSimulation::search_contained() {
+    const auto text = pick_from<std::string>({"a", "ab", "abc", "b", "c", "q"});
+    const bool both = one_in(2);
+    const auto key = pick_from<SortKey>({{}, {"_id"}, {"_lastUpdated"}, {"_lastUpdated", true}});
+    const std::uint64_t count = 1 + pick(4);
+    const bool counts = one_in(3);
+    const Condition matches{
+        {}, [text, both](const ServiceModel& model, const auto& version, Position) {
+            const Content& content = model.content(version);
+            return model.name_of(version).starts_with("Patient/")
+                       ? both && content.text.starts_with(text)
+                       : !content.contained.empty() && content.contained.starts_with(text);
+        }};
+    const auto all = [this, matches, key](Position bound) {
+        auto found = bound.value == 0 ? std::vector<const VersionModel::Version*>()
+                                      : model_.find("", {matches}, bound);
+        if (key.name.empty()) {
+            ServiceModel::sort_by_default(found);
+        } else {
+            sort(model_, found, {key});
+        }
+        return found;
+    };
+    std::string target = fmt::format("/Patient?family={}&_contained={}&_count={}", text,
+                                     both ? "both" : "true", count);
+    if (!key.name.empty()) {
+        target += fmt::format("&_sort={}{}", key.descending ? "-" : "", key.name);
+    }
+    if (counts) {
+        target += "&_total=accurate";
+    }
+    Read read{target, [this, all, count, counts](Position bound) {
+                  const auto found = all(bound);
+                  Expected expected{.total = found.size(),
+                                    .total_needed = counts,
+                                    .more = found.size() > count,
+                                    .inside = false};
+                  for (std::size_t i = 0; i < found.size() && i < count; ++i) {
+                      expected.entries.push_back(model_.label(*found[i]));
+                  }
+                  return expected;
+              }};
+    read.then = [this, all, count, is_sorted = !key.name.empty()](Position bound,
+                                                                  const ReceivedBundle& bundle) {
+        Chain chain;
+        chain.needs_edge = is_sorted;
+        chain.may_need_edge = !is_sorted;
+        chain.bound = bound;
+        chain.found = all;
+        chain.count = count;
+        begin_chain(std::move(chain), bundle);
+    };
     return read;
 }
 

@@ -196,6 +196,7 @@ class ServiceSimulation : public ServiceFixture {
                     std::vector<Condition> conditions, const Condition::Holds& belongs = {});
     Read search_earlier();
     Read search_compartment();
+    Read search_contained();
     Read read_everything();
     std::set<std::string> included_with(const ServiceModel::Version& match, const std::string& by,
                                         Position bound) const;
@@ -213,6 +214,12 @@ class ServiceSimulation : public ServiceFixture {
     /// Keeps the chain, of which `all` or `found` is set, if there are pages after its first one.
     void begin_chain(Chain chain, const ReceivedBundle& first);
     void follow_chain();
+    std::string difference(const Expected& expected, const Answer& answer,
+                           const std::optional<ReceivedBundle>& bundle);
+    void compare_page(Chain& chain, const std::string& relation);
+
+    // ---- the change feed (service_feed.cc) ----
+
     static std::vector<ReceivedEntry> read_feed(const Answer& answer);
 
     /// "position, end of the commit, label" for each.
@@ -221,9 +228,6 @@ class ServiceSimulation : public ServiceFixture {
     /// Checks the bodies, and returns the lines.
     std::vector<std::string> check_feed(const Answer& answer);
     void read_changes();
-    std::string difference(const Expected& expected, const Answer& answer,
-                           const std::optional<ReceivedBundle>& bundle);
-    void compare_page(Chain& chain, const std::string& relation);
 
     std::mt19937_64 random_;
     ServiceModel model_;

@@ -45,6 +45,9 @@ Content ServiceSimulation::pick_content(const std::string& type) {
     if (type == "Observation" && one_in(3)) {
         content.focus = pick_name("Patient");
     }
+    if (type == "Observation" && one_in(3)) {
+        content.contained = pick_from<std::string>({"ab", "abc", "b", "ca"});
+    }
     for (const char* tag : {"t", "u"}) {
         if (one_in(4)) {
             content.tags.push_back(tag);
