@@ -66,6 +66,13 @@ class ServiceSimulation : public ServiceFixture {
     /// Lets requests be sent with the scopes of a patient, and the model show what these do, as long as it lives.
     class AsPatient;
 
+    /// A request that is sent while others are.
+    struct Contender {
+        WriteRequest request;
+        /// Applies it to the model. Throws if the answer is not that of the model, which has what was applied before it.
+        std::function<void(const Answer&)> done;
+    };
+
     struct Transaction {
         std::vector<Write> writes;
         std::vector<Read> reads;  ///< searches, after the writes
@@ -176,6 +183,7 @@ class ServiceSimulation : public ServiceFixture {
     std::string bundle_for(const Transaction& transaction) const;
     void submit_transaction();
     void transaction_done(const Transaction& transaction, const Answer& answer);
+    Contender pick_contender(bool erases);
     void race_writes();
 
     // ---- reads (service_reads.cc) ----

@@ -143,43 +143,58 @@ void ServiceSimulation::transaction_done(const Transaction& transaction, const A
     }
 }
 
-namespace {
-
-/// A request that is sent while others are.
-struct Contender {
-    WriteRequest request;
-    /// Throws if the answer is not that of the model, which has what was applied before it.
-    std::function<void(const Answer&)> done;
-};
-
-}  // namespace
+/// What others do meanwhile is only determined as far as nothing is erased.
+ServiceSimulation::Contender ServiceSimulation::pick_contender(bool erases) {
+    const auto may_show_erased = [&](const Write& write) {
+        return erases && write.kind == Write::Kind::create && write.criteria;
+    };
+    if (erases && one_in(6)) {
+        const std::string name = pick_name("Patient");
+        return {{"POST", fmt::format("/{}/$purge", name), {}, {}},
+                [this, name](const Answer& answer) {
+                    expect_same(answer.status, model_.purge(name), "$purge");
+                }};
+    }
+    if (model_.hard_delete && one_in(6)) {
+        const std::string name = pick_name(pick_type());
+        return {{"DELETE", fmt::format("/{}/_history", name), {}, {}},
+                [this, name](const Answer& answer) {
+                    expect_same(answer.status, model_.delete_history(name, 0), "history deletion");
+                }};
+    }
+    if (!erases && model_.last() > 0 && one_in(6)) {
+        const std::uint64_t position =
+            model_.last() - pick(std::min<std::uint64_t>(6, model_.last()));
+        if (ServiceModel(model_).undo(position)) {
+            return {{"POST", fmt::format("/$undo?position={}", position), {}, {}},
+                    [this, position](const Answer& answer) {
+                        expect_same(std::optional(answer.status), model_.undo(position), "$undo");
+                        model_.end_commit();
+                    }};
+        }
+    }
+    if (one_in(3)) {
+        Write write = pick_write();
+        if (!may_show_erased(write)) {
+            return {request_of(write, filler_),
+                    [this, write](const Answer& answer) { write_done(write, answer); }};
+        }
+    }
+    Transaction transaction = pick_transaction();
+    if (erases) {
+        transaction.reads.clear();
+    }
+    std::erase_if(transaction.writes, may_show_erased);
+    return {{"POST", "", {}, bundle_for(transaction)},
+            [this, transaction](const Answer& answer) { transaction_done(transaction, answer); }};
+}
 
 /// Sends writes and transactions at once. There must be an order in which the model answers all of them alike.
 void ServiceSimulation::race_writes() {
-    // What a conditional create finds may be erased before it is shown.
-    const auto may_show_erased = [this](const Write& write) {
-        return model_.hard_delete && write.kind == Write::Kind::create && write.criteria;
-    };
+    const bool erases = model_.hard_delete || one_in(4);
     std::vector<Contender> contenders;
     for (std::uint64_t i = 2 + pick(2); i > 0; --i) {
-        if (one_in(3)) {
-            const Write write = pick_write();
-            if (may_show_erased(write)) {
-                continue;
-            }
-            contenders.push_back({request_of(write, filler_), [this, write](const Answer& answer) {
-                                      write_done(write, answer);
-                                  }});
-            continue;
-        }
-        Transaction transaction = pick_transaction();
-        if (model_.hard_delete) {
-            transaction.reads.clear();  // Next to erasures they see what is there at their turn.
-        }
-        std::erase_if(transaction.writes, may_show_erased);
-        contenders.push_back(
-            {{"POST", "", {}, bundle_for(transaction)},
-             [this, transaction](const Answer& answer) { transaction_done(transaction, answer); }});
+        contenders.push_back(pick_contender(erases));
     }
     slow_turns_ = one_in(3);
     const std::size_t at = trace_.size();
