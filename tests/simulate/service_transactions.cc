@@ -176,8 +176,13 @@ ServiceSimulation::Contender ServiceSimulation::pick_contender(bool erases) {
     if (one_in(3)) {
         Write write = pick_write();
         if (!may_show_erased(write)) {
-            return {request_of(write, filler_),
-                    [this, write](const Answer& answer) { write_done(write, answer); }};
+            return {request_of(write, filler_), [this, write](Answer answer) {
+                        if (model_.hard_delete && write.kind == Write::Kind::remove) {
+                            // An erasure has no position, its answer that of the newest version.
+                            answer.position = model_.last();
+                        }
+                        write_done(write, answer);
+                    }};
         }
     }
     Transaction transaction = pick_transaction();
