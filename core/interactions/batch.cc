@@ -5,6 +5,7 @@
 #include "core/interactions/entry_answer.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
+#include "core/interactions/write.h"
 #include "core/operations/operations.h"
 #include "core/target.h"
 
@@ -31,6 +32,7 @@ enum class Order : std::uint8_t {
     create,              ///< nothing: its resource is new
     conditional_create,  ///< updates, which may change what its criteria match
     conditional_update,  ///< writes to instances, which may change what its criteria match
+    write,               ///< conditional writes, and what is not submitted for its resource
     instance,            ///< conditional writes, and entries for the same resource
     alone,               ///< everything before it; everything after it waits for it
 };
@@ -42,7 +44,13 @@ struct BatchEntry {
     Route route;
     Response response;
     Order order = Order::alone;
-    std::string resource;  ///< "Patient/1" of Order::instance
+    std::string resource;  ///< "Patient/1" of Order::write and Order::instance
+};
+
+/// How many entries for one resource are in flight.
+struct InFlight {
+    std::size_t all = 0;
+    std::size_t submitted = 0;  ///< of these, to the store, which writes in that order
 };
 
 /// A batch in progress, on one loop.
@@ -189,7 +197,9 @@ class Batch {
         }
         if (target.level == Level::instance || target.level == Level::version ||
             target.level == Level::instance_history) {
-            entry.order = Order::instance;
+            const bool writes = target.level == Level::instance &&
+                                (method == HttpMethod::put || method == HttpMethod::delete_);
+            entry.order = writes ? Order::write : Order::instance;
             entry.resource = resource_type_name(target.type);
             entry.resource += '/';
             entry.resource += target.id;
@@ -210,6 +220,9 @@ class Batch {
                 return in_flight_ >= kInFlightMax || !resources_.empty() || updates_ != 0;
             case Order::conditional_update:
                 return in_flight_ >= kInFlightMax || !resources_.empty();
+            case Order::write:
+                return in_flight_ >= kInFlightMax || creates_ + updates_ != 0 ||
+                       !all_submitted(entry.resource);
             case Order::instance:
                 return in_flight_ >= kInFlightMax || creates_ + updates_ != 0 ||
                        resources_.contains(entry.resource);
@@ -217,6 +230,12 @@ class Batch {
                 return in_flight_ != 0;
         }
         return true;
+    }
+
+    /// Whether a write that is submitted now comes after all that is in flight for the resource.
+    bool all_submitted(std::string_view resource) const {
+        const auto found = resources_.find(resource);
+        return found == resources_.end() || found->second.submitted == found->second.all;
     }
 
     asio::awaitable<void> run_entry(BatchEntry& entry) {
@@ -232,16 +251,20 @@ class Batch {
             entry.response = *std::move(response);
         } else if (entry.order == Order::alone) {
             entry.response = co_await handle_routed(service_, entry.request, entry.route);
+        } else if (auto early = handle_early(service_, entry.request, entry.route);
+                   early && early->unsettled.value == 0) {
+            entry.response = *std::move(early);
+        } else if (early) {
+            begin(entry, true, answer_settled(entry.request, *std::move(early)));
+            co_return;
         } else {
-            ++in_flight_;
-            if (entry.order == Order::conditional_create) {
-                ++creates_;
-            } else if (entry.order == Order::conditional_update) {
-                ++updates_;
-            } else if (entry.order == Order::instance) {
-                resources_.insert(entry.resource);
+            if (entry.order == Order::write) {
+                entry.order = Order::instance;
+                while (must_wait(entry)) {
+                    co_await change();
+                }
             }
-            spawn(*outer_.loop, "batch entry", finish_entry(entry));
+            begin(entry, false, handle_routed(service_, entry.request, entry.route));
             co_return;
         }
         if (entry.response.more == nullptr) {
@@ -251,8 +274,24 @@ class Batch {
         }
     }
 
-    asio::awaitable<void> finish_entry(BatchEntry& entry) {
-        entry.response = co_await handle_routed(service_, entry.request, entry.route);
+    /// Lets `entry`, whose response will be `answer`, be in flight.
+    void begin(BatchEntry& entry, bool submitted, asio::awaitable<Response> answer) {
+        ++in_flight_;
+        if (entry.order == Order::conditional_create) {
+            ++creates_;
+        } else if (entry.order == Order::conditional_update) {
+            ++updates_;
+        } else if (!entry.resource.empty()) {
+            InFlight& resource = resources_[entry.resource];
+            ++resource.all;
+            resource.submitted += submitted ? 1 : 0;
+        }
+        spawn(*outer_.loop, "batch entry", finish_entry(entry, submitted, std::move(answer)));
+    }
+
+    asio::awaitable<void> finish_entry(BatchEntry& entry, bool submitted,
+                                       asio::awaitable<Response> answer) {
+        entry.response = co_await std::move(answer);
         if (entry.response.more == nullptr) {
             fit(entry);
         } else {
@@ -263,8 +302,12 @@ class Batch {
             --creates_;
         } else if (entry.order == Order::conditional_update) {
             --updates_;
-        } else if (entry.order == Order::instance) {
-            resources_.erase(entry.resource);
+        } else if (!entry.resource.empty()) {
+            const auto resource = resources_.find(entry.resource);
+            resource->second.submitted -= submitted ? 1 : 0;
+            if (--resource->second.all == 0) {
+                resources_.erase(resource);
+            }
         }
         changed_.cancel();
     }
@@ -283,9 +326,9 @@ class Batch {
     Turns turns_;                      ///< entries that have begun have time limits of their own
     std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
-    std::size_t creates_ = 0;              ///< conditional ones in flight
-    std::size_t updates_ = 0;              ///< conditional ones in flight
-    TextSet<std::string_view> resources_;  ///< of Order::instance in flight
+    std::size_t creates_ = 0;                        ///< conditional ones in flight
+    std::size_t updates_ = 0;                        ///< conditional ones in flight
+    TextMap<InFlight, std::string_view> resources_;  ///< of Order::write and Order::instance
 };
 
 }  // namespace
