@@ -5,7 +5,6 @@
 #include "core/interactions/entry_answer.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
-#include "core/interactions/write.h"
 #include "core/operations/operations.h"
 #include "core/target.h"
 
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +26,9 @@ namespace {
 
 constexpr std::size_t kInFlightMax = 128;
 constexpr std::size_t kBatchEntriesPerTurn = 128;
+
+/// The usual size of an entry of the answer without its resource.
+constexpr std::size_t kUsualEntryBytes = 256;
 
 /// What an entry must wait for, so that it sees the effects of the entries before it.
 enum class Order : std::uint8_t {
@@ -83,6 +86,12 @@ class Batch {
             co_await change();
         }
         ResponseBundle answer("batch-response", outer_.base_url, service_.config().audited());
+        answer.copy_versions();  // they are copies already, which become one text
+        std::size_t bytes = 0;
+        for (const BatchEntry& entry : entries_) {
+            bytes += kUsualEntryBytes + entry.response.body.size();
+        }
+        answer.reserve(bytes);
         const bool outcomes =
             read_preference(outer_).return_form == Preference::Return::operation_outcome;
         index = 0;
@@ -251,12 +260,16 @@ class Batch {
             entry.response = *std::move(response);
         } else if (entry.order == Order::alone) {
             entry.response = co_await handle_routed(service_, entry.request, entry.route);
-        } else if (auto early = handle_early(service_, entry.request, entry.route);
-                   early && early->unsettled.value == 0) {
+        } else if (auto early = handle_early(service_, entry.request, entry.route)) {
             entry.response = *std::move(early);
-        } else if (early) {
-            begin(entry, true, answer_settled(entry.request, *std::move(early)));
-            co_return;
+            if (entry.response.unsettled.value != 0) {
+                begin(entry, true);
+                submitted_.push_back(&entry);
+                if (submitted_.size() == 1) {
+                    spawn(*outer_.loop, "batch", settle());
+                }
+                co_return;
+            }
         } else {
             if (entry.order == Order::write) {
                 entry.order = Order::instance;
@@ -264,7 +277,8 @@ class Batch {
                     co_await change();
                 }
             }
-            begin(entry, false, handle_routed(service_, entry.request, entry.route));
+            begin(entry, false);
+            spawn(*outer_.loop, "batch entry", finish_routed(entry));
             co_return;
         }
         if (entry.response.more == nullptr) {
@@ -274,8 +288,33 @@ class Batch {
         }
     }
 
-    /// Lets `entry`, whose response will be `answer`, be in flight.
-    void begin(BatchEntry& entry, bool submitted, asio::awaitable<Response> answer) {
+    asio::awaitable<void> finish_routed(BatchEntry& entry) {
+        entry.response = co_await handle_routed(service_, entry.request, entry.route);
+        if (entry.response.more == nullptr) {
+            fit(entry);
+        } else {
+            co_await draw(entry);
+        }
+        end(entry, false);
+    }
+
+    /// Finishes what is submitted, in that order, as it settles.
+    asio::awaitable<void> settle() {
+        while (!submitted_.empty()) {
+            BatchEntry& entry = *submitted_.front();
+            const Result<void> durable =
+                co_await outer_.loop->settled_ticket(entry.response.unsettled);
+            if (!durable) {
+                entry.response = durable.error();
+            }
+            fit(entry);
+            submitted_.pop_front();
+            end(entry, true);
+        }
+    }
+
+    /// Counts `entry` among those in flight until end().
+    void begin(BatchEntry& entry, bool submitted) {
         ++in_flight_;
         if (entry.order == Order::conditional_create) {
             ++creates_;
@@ -286,17 +325,9 @@ class Batch {
             ++resource.all;
             resource.submitted += submitted ? 1 : 0;
         }
-        spawn(*outer_.loop, "batch entry", finish_entry(entry, submitted, std::move(answer)));
     }
 
-    asio::awaitable<void> finish_entry(BatchEntry& entry, bool submitted,
-                                       asio::awaitable<Response> answer) {
-        entry.response = co_await std::move(answer);
-        if (entry.response.more == nullptr) {
-            fit(entry);
-        } else {
-            co_await draw(entry);
-        }
+    void end(BatchEntry& entry, bool submitted) {
         --in_flight_;
         if (entry.order == Order::conditional_create) {
             --creates_;
@@ -323,8 +354,9 @@ class Batch {
     const Request& outer_;
     asio::steady_timer changed_;
     AnswerBudget budget_;
-    Turns turns_;                      ///< entries that have begun have time limits of their own
-    std::vector<BatchEntry> entries_;  ///< never grows: requests point into it
+    Turns turns_;                        ///< entries that have begun have time limits of their own
+    std::vector<BatchEntry> entries_;    ///< never grows: requests point into it
+    std::deque<BatchEntry*> submitted_;  ///< in flight, submitted and not settled
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;                        ///< conditional ones in flight
     std::size_t updates_ = 0;                        ///< conditional ones in flight
