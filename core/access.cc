@@ -170,6 +170,9 @@ void Principal::add_scope(std::string_view text) {
         types_[type->value] |= scope->permissions;
     } else {
         everywhere_ |= scope->permissions;
+        if (scope->context == "system") {
+            on_system_ |= scope->permissions;
+        }
     }
 }
 
@@ -212,6 +215,17 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
         (extent == Extent::all || !principal.may_in_part(permissions, type))) {
         return Error{Errc::insufficient_scope,
                      fmt::format("The scope {} is needed", scope_text(permissions, type))};
+    }
+    return {};
+}
+
+Result<void> require_on_system(const Service& service, const Request& request,
+                               std::uint8_t permissions) {
+    ANNALS_TRY_VOID(require(service, request, permissions, std::nullopt));
+    if (service.guarded() && !request.principal->may_on_system(permissions)) {
+        return Error{Errc::insufficient_scope,
+                     fmt::format("The scope {} is needed: those of the context user do not count",
+                                 scope_text(permissions, std::nullopt))};
     }
     return {};
 }
@@ -302,14 +316,14 @@ Result<void> authorise(const Service& service, const Request& request, const Int
             break;
         case Access::erase:
         case Access::administer:
-            return require(service, request, kMayAll, std::nullopt);
+            return require_on_system(service, request, kMayAll);
     }
     if (access == Access::create || access == Access::update || access == Access::remove) {
         if (is_conditional(request, target) && !everybody_may_search(service)) {
             needed |= kMaySearch;
         }
         if (access == Access::remove && service.config().hard_delete) {
-            return require(service, request, kMayAll, std::nullopt);
+            return require_on_system(service, request, kMayAll);
         }
     }
     return require(service, request, needed, type, extent);

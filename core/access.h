@@ -45,11 +45,11 @@ enum class Access : std::uint8_t {
     create,
     update,
     remove,
-    erase,       ///< history deletion: everything on everything
+    erase,       ///< history deletion: everything on the system
     bundle,      ///< nothing by itself; each entry is judged
     operation,   ///< what the operation's row says
     judged,      ///< any credentials; its handler judges the rest by what is asked for
-    administer,  ///< everything on everything
+    administer,  ///< everything on the system
 };
 
 /// The permissions of one scope that does not cover the whole type: those on what belongs to the token's patient (patient/), on
@@ -89,6 +89,12 @@ class Principal {
     /// Whether everything in `permissions` is permitted on all of `type`; none: on every type.
     bool may(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
 
+    /// Whether everything in `permissions` is permitted on every type by scopes of the context system: those of the
+    /// context user are for what a person does with resources, not for what is done to the whole store.
+    bool may_on_system(std::uint8_t permissions) const noexcept {
+        return (on_system_ & permissions) == permissions;
+    }
+
     /// Whether everything in `permissions` is permitted on all of `type` or on part of it.
     bool may_in_part(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
 
@@ -116,6 +122,7 @@ class Principal {
     std::string patient_;
     std::string identity_;
     std::uint8_t everywhere_ = 0;  ///< of scopes on `*`
+    std::uint8_t on_system_ = 0;   ///< of those, with the context system
     std::array<std::uint8_t, kResourceTypeCount> types_{};
     std::vector<Grant> grants_;
 };
@@ -138,6 +145,10 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 /// Whether the sender of `request` has `permissions` on `type` (none: on every type). Errors: as authorise().
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
                      std::optional<TypeId> type, Extent extent = Extent::all);
+
+/// Whether the sender of `request` has `permissions` by Principal::may_on_system(). Errors: as authorise().
+Result<void> require_on_system(const Service& service, const Request& request,
+                               std::uint8_t permissions);
 
 /// Whether the sender of `request` may read resources of `type`: everybody may if auth.public has "read". Errors: as
 /// authorise().

@@ -118,7 +118,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     }
     if (*type == BundleType::history) {
         if (Result<void> allowed =
-                require(service, request, kMayCreate | kMayUpdate | kMayDelete, std::nullopt);
+                require_on_system(service, request, kMayCreate | kMayUpdate | kMayDelete);
             !allowed) {
             co_return allowed.error();
         }

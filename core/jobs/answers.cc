@@ -66,7 +66,7 @@ bool may_see(const Service& service, const Request& request, const JobView& view
     return !service.guarded() ||
            (asker != nullptr && !view.owner.empty() && asker->identity() == view.owner &&
             may_all_of(*asker, view.scopes)) ||
-           require(service, request, kMayAll, std::nullopt);
+           require_on_system(service, request, kMayAll);
 }
 
 Result<JobView> find(const Service& service, const Request& request, std::string_view id,

@@ -54,6 +54,9 @@ TEST_F(AccessTest, EveryRouteNeedsItsScopeAndNoMore) {
             if (route.scope.empty()) {
                 continue;
             }
+            const std::string of_user = "user" + std::string(route.scope.substr(6));
+            const Principal user("user", of_user);
+            EXPECT_EQ(status_of(route, &user) == 403, route.scope == "system/*.cruds") << of_user;
             for (const std::string& scope : lesser(route.scope)) {
                 const Principal less("less", scope);
                 EXPECT_EQ(status_of(route, &less), 403) << scope;
@@ -290,7 +293,8 @@ TEST_F(AccessTest, AHistoryBundleNeedsToWriteEverything) {
     guard(false);
     const std::string_view bundle = R"({"resourceType":"Bundle","type":"history","entry":[
         {"resource":{"resourceType":"Patient","id":"h","meta":{"versionId":"1"}},"request":{"method":"PUT","url":"Patient/h"}}]})";
-    for (const std::string_view scopes : {"system/Patient.cud", "system/*.cu", "system/*.read"}) {
+    for (const std::string_view scopes : {"system/Patient.cud", "system/*.cu", "system/*.read",
+                                          "user/*.cruds", "user/*.cruds system/*.cu"}) {
         const Principal less("less", scopes);
         send_as(&less);
         EXPECT_EQ(send("POST", "/", bundle, {{"Content-Type", "application/fhir+json"}}).status,

@@ -47,6 +47,14 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
         EXPECT_EQ(send("GET", of_wider).status != 404, seen) << scopes;
     }
 
+    // Of others' jobs only administrators learn.
+    for (const auto& [scopes, seen] : std::vector<std::pair<std::string_view, bool>>{
+             {"user/*.cruds", false}, {"system/*.cruds", true}}) {
+        const Principal other("o", scopes);
+        send_as(&other);
+        EXPECT_EQ(send("GET", of_wider).status != 404, seen) << scopes;
+    }
+
     // Two callers without names are not the same.
     const Principal nameless("", "patient/*.cruds", "m");
     send_as(&nameless);

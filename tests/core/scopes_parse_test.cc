@@ -38,6 +38,20 @@ TEST(Scopes, OfVersion1AreTranslated) {
     EXPECT_TRUE(may("user/*.*", kMayAll, std::nullopt));
 }
 
+TEST(Scopes, OnTheWholeSystemAreThoseOfTheContextSystemForEveryType) {
+    const auto permits = [](std::string_view scopes, std::uint8_t permissions) {
+        return Principal("x", scopes, "p").may_on_system(permissions);
+    };
+    EXPECT_TRUE(permits("system/*.cruds", kMayAll));
+    EXPECT_TRUE(permits("system/*.*", kMayAll));
+    EXPECT_TRUE(permits("system/*.read system/*.write", kMayAll));
+    EXPECT_FALSE(permits("user/*.cruds", kMayCreate));
+    EXPECT_FALSE(permits("patient/*.cruds", kMayCreate));
+    EXPECT_FALSE(permits("system/*.cruds?_id=a", kMayCreate));
+    EXPECT_FALSE(permits("system/Patient.cruds", kMayCreate));
+    EXPECT_FALSE(permits("user/*.cruds system/*.rs", kMayAll));
+}
+
 TEST(Scopes, ThatAreMalformedPermitNothing) {
     for (const char* scopes : {"",
                                "system",
