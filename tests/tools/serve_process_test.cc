@@ -47,7 +47,8 @@ long memory_kb(pid_t process, const std::string& figure) {
 
 TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
     const TemporaryDirectory directory;
-    RunningServer server(kBinary, directory / "data");
+    // Each thread has memory of its own, and by default there are as many as cores.
+    RunningServer server(kBinary, directory / "data", {"--set", "threads=2"});
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     EXPECT_EQ(server.process().output(), "annals ready on " + server.url() + "\n");
     const long resident_kb = memory_kb(server.process().pid(), "VmRSS");
