@@ -159,17 +159,6 @@ TEST(Starting, SaysWhatIsWrongWithTheAddress) {
     }
 }
 
-/// Whether this machine has an address of IPv6 for itself.
-bool has_ipv6() {
-    const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
-    sockaddr_in6 address{};
-    address.sin6_family = AF_INET6;
-    address.sin6_addr = in6addr_loopback;
-    const bool has = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    ::close(fd);
-    return has;
-}
-
 TEST(Starting, ListensOnIpv6) {
     if (!has_ipv6()) {
         GTEST_SKIP() << "this machine has no IPv6";

@@ -85,9 +85,12 @@ std::string seen_at(const std::string& at, const std::string& from) {
 
 TEST(Addresses, OfPeersAreTheirs) {
     EXPECT_EQ(seen_at("127.0.0.1", "127.0.0.1"), "127.0.0.1");
+    EXPECT_EQ(net::peer_address(-1).text(), "::");
+    if (!has_ipv6()) {
+        GTEST_SKIP() << "this machine has no IPv6";
+    }
     EXPECT_EQ(seen_at("::1", "::1"), "::1");
     EXPECT_EQ(seen_at("::", "127.0.0.1"), "127.0.0.1");
-    EXPECT_EQ(net::peer_address(-1).text(), "::");
 }
 
 TEST(MakeRoom, LetsGoOfWhatIsOverAndOfAllIfNothingIs) {

@@ -205,4 +205,14 @@ HttpResponse exchange(std::uint16_t port, std::string_view method, std::string_v
     return connection.receive(method == "HEAD").value_or(HttpResponse{});
 }
 
+bool has_ipv6() {
+    const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    const bool has = ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(fd);
+    return has;
+}
+
 }  // namespace annals::test

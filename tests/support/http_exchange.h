@@ -66,4 +66,7 @@ HttpResponse exchange(std::uint16_t port, std::string_view method, std::string_v
                       std::string_view body = {},
                       const std::vector<std::pair<std::string, std::string>>& headers = {});
 
+/// Whether this machine has an address of IPv6 for itself, [::1].
+bool has_ipv6();
+
 }  // namespace annals::test
