@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace annals::test {
 
@@ -28,12 +29,23 @@ std::vector<std::string> ServiceSimulation::lines_of(const std::vector<ReceivedE
     return lines;
 }
 
-std::vector<std::string> ServiceSimulation::check_feed(const Answer& answer) {
-    const std::vector<ReceivedEntry> entries = read_feed(answer);
-    for (const ReceivedEntry& entry : entries) {
+std::vector<ReceivedEntry> ServiceSimulation::read_whole_feed() {
+    std::vector<ReceivedEntry> feed;
+    for (std::uint64_t after = 0;;) {
+        const Answer answer =
+            exchange("GET", fmt::format("/_changes?after={}&wait=0&_count=1000", after));
+        std::ranges::move(read_feed(answer), std::back_inserter(feed));
+        if (answer.position <= after) {
+            return feed;
+        }
+        after = answer.position;
+    }
+}
+
+void ServiceSimulation::check_bodies(const std::vector<ReceivedEntry>& feed) {
+    for (const ReceivedEntry& entry : feed) {
         check_body(entry.body, version_in(entry));
     }
-    return lines_of(entries);
 }
 
 void ServiceSimulation::read_changes() {
@@ -43,7 +55,9 @@ void ServiceSimulation::read_changes() {
     const Answer answer =
         exchange("GET", fmt::format("/_changes?after={}&_count={}&wait=0{}{}", after, count,
                                     type.empty() ? "" : "&_type=", type));
-    const std::vector<std::string> found = check_feed(answer);
+    const std::vector<ReceivedEntry> feed = read_feed(answer);
+    check_bodies(feed);
+    const std::vector<std::string> found = lines_of(feed);
     // All that lies up to the position that the response reaches, which ends with a commit.
     std::vector<std::string> expected;
     std::vector<std::uint64_t> commits;

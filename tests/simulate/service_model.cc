@@ -84,9 +84,9 @@ std::string ServiceModel::label(const Version& version) const {
     return fmt::format("{}/{}", name_of(version), version.info.version.value);
 }
 
-std::vector<std::string> ServiceModel::feed_after(std::uint64_t position) const {
+std::vector<std::string> ServiceModel::feed() const {
     std::vector<std::string> lines;
-    for (++position; position <= last(); ++position) {
+    for (std::uint64_t position = 1; position <= last(); ++position) {
         if (!at(position).erased) {
             lines.push_back(
                 fmt::format("{} {} {}", position, commit_end(position), label(at(position))));

@@ -137,8 +137,8 @@ class ServiceModel {
     /// The last position of the commit that wrote this one.
     std::uint64_t commit_end(std::uint64_t position) const { return commit_ends_[position - 1]; }
 
-    /// "position, end of the commit, label" for each version after a position.
-    std::vector<std::string> feed_after(std::uint64_t position) const;
+    /// "position, end of the commit, label" for each version that is stored.
+    std::vector<std::string> feed() const;
 
     std::optional<std::uint64_t> resource_of(std::string_view name) const;
 

@@ -233,8 +233,9 @@ class ServiceSimulation : public ServiceFixture {
     /// "position, end of the commit, label" for each.
     static std::vector<std::string> lines_of(const std::vector<ReceivedEntry>& feed);
 
-    /// Checks the bodies, and returns the lines.
-    std::vector<std::string> check_feed(const Answer& answer);
+    /// All that is stored.
+    std::vector<ReceivedEntry> read_whole_feed();
+    void check_bodies(const std::vector<ReceivedEntry>& feed);
     void read_changes();
 
     std::mt19937_64 random_;
