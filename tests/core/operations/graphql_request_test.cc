@@ -5,6 +5,7 @@
 #include "core/graphql/execute.h"
 #include "core/graphql/validate.h"
 #include "core/operations/graphql.h"
+#include "core/search/cursor.h"
 #include "tests/core/operations/graphql_fixture.h"
 
 #include <fmt/format.h>
@@ -365,6 +366,68 @@ TEST_F(Graphql, RefusesCursorsThatWereSortedByWhatAParameterMeantBefore) {
     EXPECT_EQ(page(next), R"({"c":{"next":null,"edges":[{"resource":{"id":"b"}}]}})");
     define("token", "gender");
     EXPECT_EQ(page(next), R"(The cursor does not belong to this search ["c"])");
+}
+
+// Those of servers that knew only the order of commits go on in it.
+TEST_F(Graphql, ListsTheLatestFirstUnlessACursorIsOlder) {
+    std::vector<std::string> entries;
+    std::string latest_first(10, ' ');
+    for (int i = 0; i < 10; ++i) {
+        const int second = i * 7 % 10;
+        const auto id = static_cast<char>('a' + i);
+        latest_first[static_cast<std::size_t>(9 - second)] = id;
+        entries.push_back(fmt::format(
+            R"({{"fullUrl":"http://a/Patient/{0}","resource":{{"resourceType":"Patient","id":"{0}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:0{1}Z"}}}},)"
+            R"("request":{{"method":"PUT","url":"Patient/{0}"}},"response":{{"status":"201"}}}})",
+            id, second));
+    }
+    ASSERT_EQ(server_.submit(bundle_of("history", entries)).status, 200);
+    const auto page = [&](const std::string& arguments) {
+        return ask(fmt::format(
+            "{{ c: PatientConnection({}) {{ next previous edges {{ resource {{ id }} }} }} }}",
+            arguments));
+    };
+    const auto cursor_of = [](const std::string& page, std::string_view link) {
+        const Json json(page);
+        return json.root()["c"][link].string();
+    };
+    // The ids on this page and those to which `link` leads; `at` becomes the last one.
+    const auto follow = [&](std::string_view link, std::string& at) {
+        std::string ids;
+        for (;;) {
+            const Json json(at);
+            std::string own;
+            for (const json::Value edge : json.root()["c"]["edges"].elements()) {
+                own += edge["resource"]["id"].string();
+            }
+            ids = link == "next" ? ids + own : own + ids;
+            const std::string cursor = cursor_of(at, link);
+            if (cursor.empty()) {
+                return ids;
+            }
+            at = page(fmt::format(R"(cursor: "{}")", cursor));
+        }
+    };
+    const std::string first = page("_count: 3");
+    std::string at = first;
+    EXPECT_EQ(follow("next", at), latest_first);
+    EXPECT_EQ(follow("previous", at), latest_first);
+
+    const std::string text = cursor_of(first, "next");
+    const std::string bytes = *decode_base64(text);  // of three parts
+    const std::size_t begin = bytes.find('~') + 1;
+    const std::size_t end = bytes.find('~', begin);
+    Result<search::Cursor> cursor = search::read_cursor(bytes.substr(begin, end - begin));
+    ASSERT_TRUE(cursor) << cursor.error().detail;
+    EXPECT_TRUE(cursor->by_instant);
+    cursor->by_instant = false;
+    cursor->edge = server_.store().current(*find_resource_type("Patient"), "h")->position;
+    std::string older;
+    append_base64(bytes.substr(0, begin) + search::write_cursor(*cursor) + bytes.substr(end),
+                  older);
+    at = page(fmt::format(R"(cursor: "{}")", older));
+    EXPECT_EQ(follow("next", at), "gfedcba");
+    EXPECT_EQ(follow("previous", at), "jihgfedcba");
 }
 
 TEST_F(Graphql, IsABinaryInsideOfABundle) {
