@@ -1,6 +1,7 @@
 #include "core/interactions/search_page.h"
 
 #include "core/search/execute.h"
+#include "core/search/matches_max.h"
 #include "core/search/ordered_walk.h"
 #include "core/search/sort.h"
 
@@ -149,7 +150,7 @@ class PageFinder {
         const auto own = std::ranges::find_if(
             executions_, [this](const auto& execution) { return is_edges_type(*execution); });
         if (own == executions_.end()) {
-            co_return none;
+            co_return search::expired_snapshot();
         }
         Execution& execution = **own;
         Result<bool> can_walk = co_await prepare_walk(execution);
@@ -161,6 +162,9 @@ class PageFinder {
         }
         search::OrderedWalk look(snapshot_, execution, keys(), edge(), 0);
         Result<void> done = co_await turns_.finish(look);
+        if (done && look.lost_edge()) {
+            done = search::expired_snapshot();
+        }
         if (!done) {
             co_return std::move(done.error());
         }
@@ -194,10 +198,13 @@ class PageFinder {
         }
         search::OrderedWalk walk(snapshot_, execution, keys(), from, count_ + 1, known,
                                  backwards());
-        if (!walk.is_worthwhile()) {
-            co_return walked;
+        Result<void> done = Result<void>();
+        if (walk.is_worthwhile()) {
+            done = co_await turns_.finish(walk);
         }
-        Result<void> done = co_await turns_.finish(walk);
+        if (done && walk.lost_edge()) {
+            done = search::expired_snapshot();  // Sorting would find out the same, if it could.
+        }
         if (!done) {
             co_return std::move(done.error());
         }
@@ -242,7 +249,7 @@ class PageFinder {
         }
         take_matches(execution, matches);
         execution.want({});
-        if (matches.size() > search::kMatchesMax) {
+        if (matches.size() > search::matches_max()) {
             co_return search::too_many_matches();
         }
         co_return Result<void>();

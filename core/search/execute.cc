@@ -1,6 +1,7 @@
 #include "core/search/execute.h"
 
 #include "core/search/canonical_links.h"
+#include "core/search/matches_max.h"
 #include "core/search/run_walk.h"
 
 #include <algorithm>
@@ -188,15 +189,15 @@ Result<bool> Execution::advance(const Pace& pace) {
     }
     if (walk_ == nullptr) {
         walk_ = std::make_unique<RunWalk>(snapshot_, type_, plan_, resolution_,
-                                          [this](const Match& match) {
-                                              if (matches_.size() <= kMatchesMax) {
+                                          [this, most = matches_max()](const Match& match) {
+                                              if (matches_.size() <= most) {
                                                   matches_.push_back(match);
                                               }
                                           });
         walk_->begin(wanted_);
     }
     const bool done = walk_->advance(pace);
-    if (matches_.size() > kMatchesMax) {
+    if (matches_.size() > matches_max()) {
         return too_many_matches();
     }
     return done;
@@ -244,12 +245,12 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
         step.walk = std::make_unique<RunWalk>(
             snapshot_, plan.type, step.narrowed ? *step.narrowed : plan.parts.front(), resolution_,
             [&keys, &plan](const Match& match) { add_linked(plan, match, keys); });
-        step.walk->begin({.limit = kMatchesMax});
+        step.walk->begin({.limit = matches_max()});
     }
     if (!step.walk->advance(pace)) {
         return false;
     }
-    if (step.walk->count() >= kMatchesMax) {
+    if (step.walk->count() >= matches_max()) {
         return too_many_matches();
     }
     if (!step.keys->seal(pace)) {

@@ -1,6 +1,7 @@
 #include "core/search/ordered_walk.h"
 
 #include "core/search/driver.h"
+#include "core/search/matches_max.h"
 #include "core/search/ordered_walk_lane.h"
 
 #include <algorithm>
@@ -113,9 +114,9 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, std::span<con
     if (!lost_) {
         open_lanes();
     }
-    // More matches than kMatchesMax can't be sorted: then it goes on to the end, or until the deadline.
+    // More matches than matches_max() can't be sorted: then it goes on to the end, or until the deadline.
     const double matches = estimated_matches();
-    tests_left_ = matches > static_cast<double>(kMatchesMax)
+    tests_left_ = matches > static_cast<double>(matches_max())
                       ? std::numeric_limits<double>::infinity()
                       : std::max(kTestsMin, 2 * matches * kSortNanoseconds / kTestNanoseconds);
 }
@@ -135,6 +136,7 @@ bool OrderedWalk::find_edge() {
         edge_value_ = value_of(column, document);
         return true;
     }
+    lost_edge_ = true;
     return false;
 }
 
@@ -368,7 +370,8 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             return false;
         }
         knows_edge_ = true;
-        lost_ = !is_match;
+        lost_edge_ = !is_match;
+        lost_ = lost_edge_;
         if (edge_lane_ != nullptr && edge_lane_->condition.costly && pace.is_over()) {
             return false;
         }

@@ -62,6 +62,9 @@ class OrderedWalk {
     /// Whether nothing is known to match after the edge but what it found, which is less than `count`.
     bool found_all() const noexcept { return !lost_ && is_at_end_ && !has_enough(); }
 
+    /// Whether the edge is known not to be a match, as when it was erased: then nothing can be found after it.
+    bool lost_edge() const noexcept { return lost_edge_; }
+
     std::vector<Match>& matches() noexcept { return matches_; }
 
     /// The edge; none if it has no value or is not a match of the execution's plan. Requires: advance() has returned true.
@@ -105,6 +108,7 @@ class OrderedWalk {
     bool all_have_values_ = false;
     bool is_at_end_ = false;  // nothing is left, and all have values
     bool lost_ = false;       // the edge has no value or is not a match, or the walk was given up
+    bool lost_edge_ = false;  // it is not a match
     double tests_left_ = 0;
     Lane* edge_lane_ = nullptr;
     bool knows_edge_ = false;  // whether it matches is known
