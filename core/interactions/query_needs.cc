@@ -3,6 +3,8 @@
 #include "core/definitions.h"
 #include "core/search/snapshot_resources.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -44,13 +46,20 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
     if (std::chrono::steady_clock::now() >= end_) {
         co_return Error{Errc::timeout};
     }
-    made_ += done->size();
-    put_off_.takes_more = made_ < kMadeMax;
-    if (put_off_.takes_more) {
+    if (times_expired_ < kTimesExpiredMax) {
         // Where the snapshot grew too old meanwhile it is asked again: the query may next be read at a newer one.
-        std::erase_if(*done, [](const search::PutOff::Done& one) {
+        const std::size_t expired = std::erase_if(*done, [](const search::PutOff::Done& one) {
             return !one.made && one.made.error().code == Errc::expired;
         });
+        times_expired_ += expired > 0 ? 1 : 0;
+    }
+    for (const search::PutOff::Done& one : *done) {
+        bytes_ += one.made ? one.made->bytes : 0;
+    }
+    if (bytes_ > kHeldBytesMax) {
+        co_return Error{
+            Errc::too_costly,
+            fmt::format("The value sets of the search have more than {} bytes", kHeldBytesMax)};
     }
     std::ranges::move(*done, std::back_inserter(put_off_.done));
     co_return Result<void>();

@@ -19,9 +19,12 @@
 
 namespace annals::core {
 
-/// Once the worker has found out so much about value sets and code systems for a query, whatever is left is done on the loop: all
-/// of it is held until the query has been read.
-inline constexpr std::size_t kMadeMax = 4;
+/// What the worker finds out about value sets and code systems for a query is held until the query has been read: at most so many
+/// bytes, five of the largest.
+inline constexpr std::size_t kHeldBytesMax = 96 << 20;
+
+/// How often a query asks the worker again because its snapshot had grown too old.
+inline constexpr int kTimesExpiredMax = 3;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
 /// have their turn. From its construction on, the worker has `limits.request_timeout` for all of it. Lifetime: the arguments
@@ -44,7 +47,7 @@ class QueryNeeds {
     bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
 
     /// Provides some of what is lacking; then the query is read again. Errors: overloaded: too much waits for the worker, or
-    /// nobody waits for the result any more; timeout: the worker did not get it done in time.
+    /// nobody waits for the result any more; timeout: the worker did not get it done in time; too_costly: kHeldBytesMax.
     asio::awaitable<Result<void>> meet();
 
   private:
@@ -54,11 +57,12 @@ class QueryNeeds {
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
-    std::size_t made_ = 0;  ///< how much the worker has found out
+    std::size_t bytes_ = 0;  ///< of what the worker has found out
+    int times_expired_ = 0;
 };
 
 /// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;
-/// overloaded; timeout. Lifetime: what `look` views outlives the await.
+/// those of QueryNeeds::meet(). Lifetime: what `look` views outlives the await.
 template <typename Look>
 asio::awaitable<std::invoke_result_t<Look&, QueryNeeds&>> prepare_and_look(const Service& service,
                                                                            Loop& loop, Look look) {

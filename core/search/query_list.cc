@@ -59,7 +59,7 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
         if (!reading.context.view.looks_at(list_type)) {
             continue;
         }
-        ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id));
+        ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id, nullptr));
         if (list && is_seen(reading.context, list_type, id, list->root())) {
             ANNALS_TRY_VOID(add_entries(reading, type, list->root(), terms));
         }

@@ -12,6 +12,9 @@ namespace annals::core::search {
 
 namespace {
 
+// How many value sets and code systems a query looks into on a loop that take as long as one may: about ten milliseconds' work.
+constexpr std::size_t kLooksOnLoop = 10;
+
 // How many resources with the same url are examined to find a version.
 constexpr std::size_t kVersionsMax = 100;
 
@@ -69,7 +72,18 @@ ParsedDefinitions& parsed_definitions() {
 
 }  // namespace
 
-Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id) const {
+SnapshotResources::SnapshotResources(Snapshot& snapshot, const terminology::Source& others,
+                                     std::vector<Position>* unread, PutOff* put_off)
+    : snapshot_(snapshot), others_(others), unread_(unread), put_off_(put_off) {
+    if (put_off_ != nullptr) {
+        put_off_->at = snapshot.position();
+        put_off_->steps_left = kLooksOnLoop * terminology::Worker::kStepsOnLoop;
+        put_off_->bytes_left = kLooksOnLoop * terminology::Worker::kBytesOnLoop;
+    }
+}
+
+Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id,
+                                               PutOff* put_off) const {
     if (snapshot_.position().value == 0) {
         return StoredDocument();  // for the store, position 0 means now
     }
@@ -77,8 +91,7 @@ Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id)
     if (!info || info->deletion) {
         return StoredDocument();
     }
-    // It is not cached, so parsing it on another thread would be of no use.
-    return load(*info, nullptr);
+    return load(*info, put_off);
 }
 
 Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url,
@@ -136,10 +149,13 @@ Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info,
         }
         return Error(stored.error());
     }
-    if (put_off != nullptr && put_off->takes_more &&
-        stored->body.size() > terminology::Worker::kBytesOnLoop) {
-        put_off->large = true;
-        return Error{Errc::internal, "what a query names takes long to parse"};
+    if (put_off != nullptr) {
+        const std::size_t bytes = stored->body.size();
+        if (bytes > std::min(terminology::Worker::kBytesOnLoop, put_off->bytes_left)) {
+            put_off->large = true;
+            return Error{Errc::internal, "what a query names takes long to parse"};
+        }
+        put_off->bytes_left -= bytes;
     }
     ANNALS_TRY(json::Document document, parser.parse(stored->body));
     return StoredDocument(std::make_shared<const json::Document>(std::move(document)));

@@ -17,15 +17,10 @@ namespace annals::core::search {
 class SnapshotResources final : public StoredResources {
   public:
     /// `unread`: receives the position of a version that is only on the device, which is then an error; null: it is
-    /// read, blocking. `put_off`: for put_off().
+    /// read, blocking. `put_off`: for put_off(), in one reading of the query.
     explicit SnapshotResources(Snapshot& snapshot,
                                const terminology::Source& others = terminology::r4_definitions(),
-                               std::vector<Position>* unread = nullptr, PutOff* put_off = nullptr)
-        : snapshot_(snapshot), others_(others), unread_(unread), put_off_(put_off) {
-        if (put_off_ != nullptr) {
-            put_off_->at = snapshot.position();
-        }
-    }
+                               std::vector<Position>* unread = nullptr, PutOff* put_off = nullptr);
 
     std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
 
@@ -33,7 +28,7 @@ class SnapshotResources final : public StoredResources {
         return snapshot_.store().search_key(type, id);
     }
 
-    Result<StoredDocument> read(TypeId type, std::string_view id) const override;
+    Result<StoredDocument> read(TypeId type, std::string_view id, PutOff* put_off) const override;
 
     Result<StoredDocument> find(TypeId type, std::string_view url,
                                 std::string_view version) const override;
@@ -47,7 +42,7 @@ class SnapshotResources final : public StoredResources {
     PutOff* put_off() const override { return put_off_; }
 
   private:
-    /// Reads and parses a version. With `put_off`, a large one is an error.
+    /// Reads and parses a version. With `put_off`, it is an error if that takes too long.
     Result<StoredDocument> load(const storage::VersionInfo& info, PutOff* put_off) const;
 
     Snapshot& snapshot_;

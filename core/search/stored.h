@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +45,12 @@ struct PutOff {
         bool operator==(const Question&) const = default;
     };
 
-    using Made = Result<std::shared_ptr<const void>>;
+    struct Held {
+        std::shared_ptr<const void> made;
+        std::size_t bytes = 0;  ///< of memory
+    };
+
+    using Made = Result<Held>;
 
     struct Work {
         Question question;
@@ -56,8 +62,10 @@ struct PutOff {
         Made made;
     };
 
-    Position at;             ///< of the query's snapshot
-    bool takes_more = true;  ///< false: all that is not done is done immediately
+    Position at;  ///< of the query's snapshot
+    /// What reading the query may still take before it puts off the rest: steps of terminology, and bytes that it parses.
+    std::uint64_t steps_left = 0;
+    std::size_t bytes_left = 0;
     bool large = false;      ///< a resource that takes long to parse was needed and was an error
     std::vector<Work> work;  ///< no two for the same
     std::vector<Done> done;
@@ -73,8 +81,10 @@ class StoredResources {
     /// SearchRun::key() of a resource, whether or not it exists.
     virtual std::uint64_t key(TypeId type, std::string_view id) const = 0;
 
-    /// The resource, if it is live. Errors: corrupt.
-    virtual Result<StoredDocument> read(TypeId type, std::string_view id) const = 0;
+    /// The resource, if it is live. `put_off`: put_off() if it is read for work that can be put off, otherwise null. Errors:
+    /// corrupt.
+    virtual Result<StoredDocument> read(TypeId type, std::string_view id,
+                                        PutOff* put_off) const = 0;
 
     /// The resource with this `url`. If there are several: the one with `version` or, if that is empty, the one written
     /// last. Errors: corrupt.

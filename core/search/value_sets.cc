@@ -30,7 +30,8 @@ class SnapshotDefinitions final : public terminology::Source {
         const TypeId id = *find_resource_type(type);
         if (type == "ValueSet" && url.starts_with(kRelative) &&
             is_resource_id(url.substr(kRelative.size()))) {
-            ANNALS_TRY(terminology::Definition own, stored_.read(id, url.substr(kRelative.size())));
+            ANNALS_TRY(terminology::Definition own,
+                       stored_.read(id, url.substr(kRelative.size()), stored_.put_off()));
             return own != nullptr ? own : stored_.others().find(type, url, {});
         }
         ANNALS_TRY(terminology::Definition found, stored_.find(id, url, version));
@@ -74,28 +75,47 @@ struct Look {
     terminology::Session session;
 };
 
+std::size_t bytes_of(const Codes& codes) {
+    std::size_t bytes = codes.capacity() * sizeof(std::string);
+    for (const std::string& code : codes) {
+        bytes += code.size();
+    }
+    return bytes;
+}
+
+std::size_t bytes_of(const Expansion& expansion) {
+    std::size_t bytes = expansion.codes.capacity() * sizeof(Coding) + bytes_of(expansion.systems);
+    for (const Coding& coding : expansion.codes) {
+        bytes += coding.system.size() + coding.code.size();
+    }
+    return bytes;
+}
+
 /// What `make` returns for a Look: what was made elsewhere, or it is made here or, if that would take too long, put off.
 /// Requires: `make` is const and owns what it uses.
 template <typename Made, typename Make>
 Result<std::shared_ptr<const Made>> make_or_put_off(const StoredResources& stored,
                                                     PutOff::Question question, Make make) {
     PutOff* const elsewhere = stored.put_off();
-    const bool may_put_off = elsewhere != nullptr && elsewhere->takes_more;
+    std::uint64_t steps = kStepsMax;
     if (elsewhere != nullptr) {
         const auto done = std::ranges::find(elsewhere->done, question, &PutOff::Done::question);
         if (done != elsewhere->done.end()) {
             ANNALS_TRY(const auto found, done->made);
-            return std::static_pointer_cast<const Made>(found);
+            return std::static_pointer_cast<const Made>(found.made);
         }
         elsewhere->large = false;
+        steps = std::min(terminology::Worker::kStepsOnLoop, elsewhere->steps_left);
     }
-    Look look(stored,
-              terminology::Effort(may_put_off ? terminology::Worker::kStepsOnLoop : kStepsMax));
+    Look look(stored, terminology::Effort(steps));
     Result<Made> here = make(look);
+    if (elsewhere != nullptr) {
+        elsewhere->steps_left -= steps - look.effort.steps_left();
+    }
     if (here) {
         return std::make_shared<const Made>(*std::move(here));
     }
-    if (may_put_off && (elsewhere->large || look.effort.exhausted()) &&
+    if (elsewhere != nullptr && (elsewhere->large || look.effort.exhausted()) &&
         std::ranges::find(elsewhere->work, question, &PutOff::Work::question) ==
             elsewhere->work.end()) {
         elsewhere->work.push_back(
@@ -107,7 +127,8 @@ Result<std::shared_ptr<const Made>> make_or_put_off(const StoredResources& store
                  if (!late) {
                      return as_search_error(std::move(late.error()));
                  }
-                 return std::shared_ptr<const void>(std::make_shared<const Made>(*std::move(late)));
+                 const std::size_t bytes = bytes_of(*late);
+                 return PutOff::Held{std::make_shared<const Made>(*std::move(late)), bytes};
              }});
     }
     return as_search_error(std::move(here.error()));

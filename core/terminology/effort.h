@@ -54,6 +54,9 @@ class Effort {
     /// Whether the steps ran out.
     bool exhausted() const noexcept { return exhausted_; }
 
+    /// None once they ran out.
+    std::uint64_t steps_left() const noexcept { return exhausted_ ? 0 : steps_left_; }
+
   private:
     static constexpr std::uint64_t kStepsPerLook = 10'000;
 

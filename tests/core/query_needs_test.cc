@@ -41,7 +41,7 @@ TEST_F(QueryNeedsTest, GiveTheWorkerOneTimeForAll) {
     std::vector<std::chrono::steady_clock::time_point> ends;
     const auto note_end = [&](const auto&, const PutOff::Limit& limit) -> PutOff::Made {
         ends.push_back(limit.end);
-        return std::shared_ptr<const void>();
+        return PutOff::Held();
     };
     EXPECT_TRUE(read_query([&](QueryNeeds& needs) -> Result<void> {
         if (ends.size() < 3) {
@@ -52,6 +52,25 @@ TEST_F(QueryNeedsTest, GiveTheWorkerOneTimeForAll) {
     EXPECT_EQ(ends, std::vector(3, ends.at(0)));
 }
 
+TEST_F(QueryNeedsTest, HoldSoManyBytesAtMost) {
+    for (const auto& [bytes, code] : {std::pair(kHeldBytesMax / 3, Errc()),
+                                      std::pair(kHeldBytesMax / 3 + 1, Errc::too_costly)}) {
+        int asked = 0;
+        const auto find_out = [&asked, held = bytes](const auto&, const auto&) -> PutOff::Made {
+            ++asked;
+            return PutOff::Held{.made = nullptr, .bytes = held};
+        };
+        const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
+            if (asked < 3) {
+                needs.put_off()->work.push_back({{"in", std::to_string(asked), ""}, find_out});
+            }
+            return {};
+        });
+        EXPECT_EQ(asked, 3);
+        EXPECT_EQ(read ? Errc() : read.error().code, code);
+    }
+}
+
 TEST_F(QueryNeedsTest, AskAgainWhenTheSnapshotGrewTooOldMeanwhile) {
     for (const auto& [times_expired, times_asked] : {std::pair(1, 2), std::pair(9, 4)}) {
         int asked = 0;
@@ -59,7 +78,7 @@ TEST_F(QueryNeedsTest, AskAgainWhenTheSnapshotGrewTooOldMeanwhile) {
             if (++asked <= times_expired) {
                 return search::expired_snapshot();
             }
-            return std::shared_ptr<const void>();
+            return PutOff::Held();
         };
         const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
             const std::vector<PutOff::Done>& done = needs.put_off()->done;

@@ -13,6 +13,7 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cstddef>
@@ -54,6 +55,17 @@ class BusyWorkerFixture : public ServiceFixture {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         return true;
+    }
+
+    /// Stores the value set http://s/{id}, of one code, which is too large to be parsed on a loop. Returns the status.
+    int put_large_value_set(std::string_view id) {
+        return send("PUT", fmt::format("/ValueSet/{}", id),
+                    fmt::format(R"({{"resourceType":"ValueSet","id":"{0}","url":"http://s/{0}",)"
+                                R"("status":"active","description":"{1}",)"
+                                R"("compose":{{"include":[{{"system":"http://s/s",)"
+                                R"("concept":[{{"code":"a"}}]}}]}}}})",
+                                id, std::string(terminology::Worker::kBytesOnLoop, 'x')))
+            .status;
     }
 
     std::future<Answer> ask(std::string_view method, std::string target, std::string body = {}) {

@@ -54,7 +54,8 @@ class Corpus final : public StoredResources {
         return storage::resource_key(kSeed, type, id).low;
     }
 
-    Result<StoredDocument> read(TypeId type, std::string_view id) const override {
+    Result<StoredDocument> read(TypeId type, std::string_view id,
+                                PutOff* /*put_off*/) const override {
         for (const Stored& stored : stored_) {
             if (stored.type == type && stored.id == id) {
                 return StoredDocument(stored.document);

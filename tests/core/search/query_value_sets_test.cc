@@ -1,6 +1,7 @@
 #include "core/search/value_sets.h"
 #include "core/terminology/effort.h"
 #include "core/terminology/value_set.h"
+#include "core/terminology/worker.h"
 #include "tests/core/search/corpus.h"
 
 #include <fmt/format.h>
@@ -108,7 +109,9 @@ TEST(ValueSetQuery, TakesNoMoreBytesOfCodesThanItMay) {
 /// A Corpus that leaves what takes long to others.
 class PuttingOff final : public StoredResources {
   public:
-    explicit PuttingOff(const Corpus& corpus) : corpus_(corpus) {}
+    explicit PuttingOff(const Corpus& corpus) : corpus_(corpus) {
+        later_.steps_left = terminology::Worker::kStepsOnLoop;
+    }
 
     std::uint64_t seed() const override { return corpus_.seed(); }
 
@@ -116,8 +119,8 @@ class PuttingOff final : public StoredResources {
         return corpus_.key(type, id);
     }
 
-    Result<StoredDocument> read(TypeId type, std::string_view id) const override {
-        return corpus_.read(type, id);
+    Result<StoredDocument> read(TypeId type, std::string_view id, PutOff* put_off) const override {
+        return corpus_.read(type, id, put_off);
     }
 
     Result<StoredDocument> find(TypeId type, std::string_view url,
@@ -136,9 +139,6 @@ class PuttingOff final : public StoredResources {
         }
         return work.size();
     }
-
-    /// Puts off nothing from now on.
-    void take_no_more() const { later_.takes_more = false; }
 
   private:
     const Corpus& corpus_;
@@ -165,26 +165,44 @@ TEST(ValueSetQuery, TakesOverTheResultsOfWhatWasPutOff) {
         EXPECT_FALSE(expand(stored, "http://s"));
     }
     EXPECT_EQ(stored.do_it(), 4) << "each once";
-    for (const bool takes_more : {true, false}) {
-        if (!takes_more) {
-            stored.take_no_more();
-        }
-        const auto too_many = codes_below(stored, "http://s", "c0");
-        ASSERT_FALSE(too_many);
-        EXPECT_EQ(too_many.error().detail, "more than 20000 codes");
-        const auto below = codes_below(stored, "http://s", "c7");
-        ASSERT_TRUE(below);
-        EXPECT_EQ(**below, Codes{"c7"});
-        EXPECT_EQ(*below, *codes_below(stored, "http://s", "c7")) << "nothing is made again";
-        const auto above = codes_above(stored, "http://s", "c7");
-        ASSERT_TRUE(above);
-        EXPECT_EQ(**above, (Codes{"c0", "c7"}));
-        const auto in = expand(stored, "http://s");
-        ASSERT_TRUE(in);
-        EXPECT_EQ((*in)->codes, (std::vector<Coding>{{"http://s", "c7"}}));
-        EXPECT_EQ(*in, *expand(stored, "http://s")) << "nothing is made again";
-    }
+    const auto too_many = codes_below(stored, "http://s", "c0");
+    ASSERT_FALSE(too_many);
+    EXPECT_EQ(too_many.error().detail, "more than 20000 codes");
+    const auto below = codes_below(stored, "http://s", "c7");
+    ASSERT_TRUE(below);
+    EXPECT_EQ(**below, Codes{"c7"});
+    EXPECT_EQ(*below, *codes_below(stored, "http://s", "c7")) << "nothing is made again";
+    const auto above = codes_above(stored, "http://s", "c7");
+    ASSERT_TRUE(above);
+    EXPECT_EQ(**above, (Codes{"c0", "c7"}));
+    const auto in = expand(stored, "http://s");
+    ASSERT_TRUE(in);
+    EXPECT_EQ((*in)->codes, (std::vector<Coding>{{"http://s", "c7"}}));
+    EXPECT_EQ(*in, *expand(stored, "http://s")) << "nothing is made again";
     EXPECT_EQ(stored.do_it(), 0);
+}
+
+TEST(ValueSetQuery, PutsOffWhatIsLeftWhenSmallOnesTogetherTakeLong) {
+    constexpr std::size_t kCount =
+        terminology::Worker::kStepsOnLoop / terminology::kStepsPerExpansion;
+    Corpus corpus;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        corpus.add(fmt::format(R"({{"resourceType":"ValueSet","id":"v{0}","url":"http://v/{0}",)"
+                               R"("compose":{{"include":[{{"system":"http://s",)"
+                               R"("concept":[{{"code":"{0}"}}]}}]}}}})",
+                               i));
+    }
+    const PuttingOff stored(corpus);
+    std::size_t made = 0;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        made += expand(stored, fmt::format("http://v/{}", i)) ? 1 : 0;
+    }
+    EXPECT_GT(made, 0);
+    EXPECT_LT(made, kCount);
+    EXPECT_EQ(stored.do_it(), kCount - made);
+    const auto last = expand(stored, fmt::format("http://v/{}", kCount - 1));
+    ASSERT_TRUE(last);
+    EXPECT_EQ((*last)->codes, (std::vector<Coding>{{"http://s", std::to_string(kCount - 1)}}));
 }
 
 TEST(ValueSetQuery, LeavesWhatWasPutOffWhenItsTimeIsOverOrTheServerStops) {
@@ -210,7 +228,6 @@ TEST(ValueSetQuery, LeavesWhatWasPutOffWhenItsTimeIsOverOrTheServerStops) {
         EXPECT_FALSE(expand(stored, "http://v/large"));
         EXPECT_EQ(stored.do_it(limit), 1);
         EXPECT_FALSE(is_known());
-        stored.take_no_more();
         const auto again = expand(stored, "http://v/large");
         ASSERT_FALSE(again);
         EXPECT_EQ(again.error().code, Errc::timeout);
