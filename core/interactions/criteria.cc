@@ -128,18 +128,20 @@ class Finding {
     std::size_t limit_;
 };
 
-/// `put_off`: as for search::SnapshotResources; the rest: as for parse_criteria().
-Result<Criteria> parse(const Service& service, const Request& request, TypeId type,
-                       std::string_view query, std::vector<Position>* unread,
-                       search::PutOff* put_off, const search::Links& links) {
+}  // namespace
+
+Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
+                                std::string_view query, QueryNeeds* needs,
+                                const search::Links& links) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
     const ScopedView view(service, request, kMaySearch, "search");
     criteria.parameters = view.parameters();
     Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread,
-                                           put_off);
+    const search::SnapshotResources stored(snapshot, service.definitions().carried(),
+                                           needs == nullptr ? nullptr : needs->unread(),
+                                           needs == nullptr ? nullptr : needs->put_off());
     search::QueryContext context{.stored = stored,
                                  .view = view,
                                  .parameters = criteria.parameters,
@@ -158,18 +160,10 @@ Result<Criteria> parse(const Service& service, const Request& request, TypeId ty
     return criteria;
 }
 
-}  // namespace
-
-Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query, std::vector<Position>* unread,
-                                const search::Links& links) {
-    return parse(service, request, type, query, unread, nullptr, links);
-}
-
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query) {
     co_return co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
-        return parse(service, request, type, query, needs.unread(), needs.put_off(), {});
+        return parse_criteria(service, request, type, query, &needs);
     });
 }
 
@@ -228,8 +222,7 @@ bool is_conditional_reference(std::string_view reference) noexcept {
 }
 
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
-                                             std::string_view reference,
-                                             std::vector<Position>* unread,
+                                             std::string_view reference, QueryNeeds* needs,
                                              const search::Links& links) {
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
@@ -237,7 +230,7 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
         return Error{Errc::invalid, "not a conditional reference"};
     }
     ANNALS_TRY_VOID(require_search(service, request, *type, Extent::part));
-    return parse_criteria(service, request, *type, reference.substr(mark + 1), unread, links);
+    return parse_criteria(service, request, *type, reference.substr(mark + 1), needs, links);
 }
 
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,

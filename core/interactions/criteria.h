@@ -25,6 +25,8 @@
 
 namespace annals::core {
 
+class QueryNeeds;
+
 /// What a resource must be to match: of the type, live, and a match of the plan.
 struct Criteria {
     TypeId type;
@@ -40,13 +42,13 @@ struct Criteria {
 /// References below the request's base URL are local, and the sender must be permitted to search the types that
 /// chains lead to.
 ///
-/// `unread`: receives the positions of resources that the query names and that are not in memory; if there are any, the result
-/// is meaningless. Null: waits for the device.
+/// `needs`: receives what is lacking of the resources that the query names; unless they are met, the result is meaningless. Null:
+/// waits for the device, and takes as long as it takes.
 /// `links`: as in search::QueryContext.
 /// Errors: invalid, not_supported: no criterion, or a parameter, modifier or value that search does not accept
 /// (named); too_costly; those of require_search().
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query, std::vector<Position>* unread,
+                                std::string_view query, QueryNeeds* needs,
                                 const search::Links& links = {});
 
 /// The same, providing first what the query names, while others have their turn. Lifetime: all arguments outlive the await.
@@ -67,8 +69,7 @@ bool is_conditional_reference(std::string_view reference) noexcept;
 
 /// Reads a conditional reference. Errors: as parse_criteria(), also for the type that it names.
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
-                                             std::string_view reference,
-                                             std::vector<Position>* unread,
+                                             std::string_view reference, QueryNeeds* needs,
                                              const search::Links& links = {});
 
 /// Matches are counted at least up to this, for messages.

@@ -3,6 +3,7 @@
 #include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/references.h"
 #include "core/interactions/transaction_answer.h"
 #include "core/interactions/transaction_attempt.h"
@@ -139,14 +140,23 @@ class TransactionRun {
                 fetch_ahead({value.tree(), value.node().next});
             }
             Unfinished unfinished;
+            QueryNeeds needs(service_, *request_.loop);
             Result<void> read =
-                read_transaction_entry(service_, value, index, request_, entry, unfinished);
-            while (unfinished.any()) {
-                co_await finish(service_, *request_.loop, unfinished);
+                read_transaction_entry(service_, value, index, request_, entry, unfinished, needs);
+            while (unfinished.any() || !needs.are_met()) {
+                if (needs.are_met()) {
+                    co_await finish(service_, *request_.loop, unfinished);
+                } else {
+                    Result<void> met = co_await needs.meet();
+                    if (!met) {
+                        co_return fail(index, std::move(met.error()));
+                    }
+                }
                 if (turns_.is_late()) {
                     co_return fail(index, late());
                 }
-                read = read_transaction_entry(service_, value, index, request_, entry, unfinished);
+                read = read_transaction_entry(service_, value, index, request_, entry, unfinished,
+                                              needs);
             }
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;

@@ -2,6 +2,7 @@
 
 #include "core/base/random.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/outcome.h"
 #include "core/subscriptions/subscriber.h"
@@ -28,20 +29,18 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
 }
 
 /// Reads the criteria, and whether any reference in them may be a link to another entry.
-Result<void> read_criteria(const Service& service, TransactionEntry& entry,
-                           std::vector<Position>* unread) {
+Result<void> read_criteria(const Service& service, TransactionEntry& entry, QueryNeeds& needs) {
     entry.criteria_link = false;
     const search::Links note = [&entry](std::string_view text) -> std::optional<std::string> {
         entry.criteria_link = entry.criteria_link || text.find(':') != std::string_view::npos;
         return std::nullopt;
     };
-    ANNALS_TRY(entry.criteria, read_entry_criteria(service, entry, unread, note));
+    ANNALS_TRY(entry.criteria, read_entry_criteria(service, entry, needs, note));
     return {};
 }
 
 /// Determines kind and criteria, by method and target.
-Result<void> read_kind(const Service& service, TransactionEntry& entry,
-                       std::vector<Position>* unread) {
+Result<void> read_kind(const Service& service, TransactionEntry& entry, QueryNeeds& needs) {
     const EntryRequest& asked = entry.asked;
     const Level level = entry.target.level;
     ANNALS_TRY_VOID(check_no_criteria(entry.request, entry.target));
@@ -58,14 +57,14 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry,
             if (level != Level::type) {
                 return not_here(asked, "");
             }
-            return asked.if_none_exist ? read_criteria(service, entry, unread) : Result<void>();
+            return asked.if_none_exist ? read_criteria(service, entry, needs) : Result<void>();
         case HttpMethod::put:
         case HttpMethod::patch:
         case HttpMethod::delete_:
             entry.kind =
                 asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
-                return read_criteria(service, entry, unread);
+                return read_criteria(service, entry, needs);
             }
             if (level != Level::instance) {
                 return not_here(asked, "");
@@ -161,18 +160,18 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
 }
 
 Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
-                                     std::vector<Position>* unread, const search::Links& links) {
+                                     QueryNeeds& needs, const search::Links& links) {
     const TypeId type = entry.target.type;
     std::string_view query = entry.asked.query;
     if (entry.asked.method == HttpMethod::post) {
         ANNALS_TRY(query, query_of_if_none_exist(type, *entry.asked.if_none_exist));
     }
-    return parse_criteria(service, entry.request, type, query, unread, links);
+    return parse_criteria(service, entry.request, type, query, &needs, links);
 }
 
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
-                                    Unfinished& unfinished) {
+                                    Unfinished& unfinished, QueryNeeds& needs) {
     entry.value = value;
     ANNALS_TRY_VOID(check_readable(outer, index));
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
@@ -190,7 +189,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     ANNALS_TRY(const Interaction* const row,
                find_interaction(service.config(), entry.asked.method, entry.target));
     ANNALS_TRY_VOID(authorise(service, entry.request, *row, entry.target));
-    ANNALS_TRY_VOID(read_kind(service, entry, unfinished.positions()));
+    ANNALS_TRY_VOID(read_kind(service, entry, needs));
     if (entry.kind == EntryKind::read) {
         return {};
     }

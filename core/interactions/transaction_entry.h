@@ -64,14 +64,14 @@ struct TransactionEntry {
 
 /// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; errors in the
 /// resource's structure have expressions below Bundle.entry[index].
-/// `unfinished`: as for check_resource(); also receives what else the entry names.
+/// `unfinished`: as for check_resource(); also receives what else the entry names. `needs`: as for parse_criteria().
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry,
-                                    Unfinished& unfinished);
+                                    Unfinished& unfinished, QueryNeeds& needs);
 
 /// Reads the criteria of an entry that has some. Errors: as parse_criteria() and query_of_if_none_exist().
 Result<Criteria> read_entry_criteria(const Service& service, const TransactionEntry& entry,
-                                     std::vector<Position>* unread, const search::Links& links);
+                                     QueryNeeds& needs, const search::Links& links);
 
 /// An error in a transaction, and the entry that it is in.
 struct TransactionFault {

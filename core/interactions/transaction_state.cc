@@ -40,15 +40,17 @@ Result<void> keep_conditional(std::string_view stored, EntryResource& patched) {
 
 }  // namespace
 
-template <typename Look>
-std::invoke_result_t<Look&, std::vector<Position>*> TransactionState::look_for(const void* asker,
-                                                                               Look look) {
-    std::vector<Position> unread;
-    auto found = look(has_looked(asker) ? nullptr : &unread);
-    if (!unread.empty()) {
-        return later(asker, {.positions = std::move(unread)});
+template <typename Read>
+Result<Criteria> TransactionState::read_criteria(Read read) {
+    if (!needs_) {
+        needs_.emplace(service_, *request_.loop);
     }
-    return found;
+    Result<Criteria> criteria = read(*needs_);
+    if (!needs_->are_met()) {
+        return later(&needs_, {.needs = &*needs_});
+    }
+    needs_.reset();
+    return criteria;
 }
 
 Result<void> TransactionState::decide(std::size_t index) {
@@ -240,9 +242,13 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
-    ANNALS_TRY_VOID(look_for(&entry, [&](std::vector<Position>* unread) {
-        return check_subscriber(service_, entry.request, root, unread);
-    }));
+    std::vector<Position> unread;
+    const Result<void> fit =
+        check_subscriber(service_, entry.request, root, has_looked(&entry) ? nullptr : &unread);
+    if (!unread.empty()) {
+        return later(&entry, {.positions = std::move(unread)});
+    }
+    ANNALS_TRY_VOID(fit);
     decision.patched = *std::move(patched);
     ANNALS_TRY_VOID(keep_conditional(stored->body, decision.patched));
     // Not earlier: the criteria of later entries consider what is written.
@@ -365,8 +371,8 @@ Result<const Criteria*> TransactionState::criteria_of(const TransactionEntry& en
         return &known->second;
     }
     const search::Links links = [this](std::string_view link) { return links_.named(link); };
-    ANNALS_TRY(Criteria read, look_for(&entry.criteria, [&](std::vector<Position>* unread) {
-                   return read_entry_criteria(service_, entry, unread, links);
+    ANNALS_TRY(Criteria read, read_criteria([&](QueryNeeds& needs) {
+                   return read_entry_criteria(service_, entry, needs, links);
                }));
     return &linked_.emplace(&entry, std::move(read)).first->second;
 }
@@ -401,6 +407,10 @@ asio::awaitable<Result<void>> TransactionState::fetch() {
     if (unread.check != nullptr) {
         co_await finish(service_, *request_.loop, *unread.check);
         co_return Result<void>();
+    }
+    if (unread.needs != nullptr) {
+        Result<void> met = co_await unread.needs->meet();
+        co_return met;
     }
     if (unread.limit == 0 && unread.positions.empty()) {
         co_await request_.loop->yield();
@@ -443,8 +453,8 @@ Result<const Criteria*> TransactionState::criteria_of(const std::string& referen
         linked = linked || name;
         return name;
     };
-    ANNALS_TRY(Criteria read, look_for(&references_, [&](std::vector<Position>* unread) {
-                   return parse_conditional_reference(service_, request_, reference, unread, links);
+    ANNALS_TRY(Criteria read, read_criteria([&](QueryNeeds& needs) {
+                   return parse_conditional_reference(service_, request_, reference, &needs, links);
                }));
     References& kept = linked ? linked_references_ : references_;
     return &kept.emplace(reference, std::move(read)).first->second;

@@ -8,6 +8,7 @@
 
 #include "core/base/text_map.h"
 #include "core/config/config.h"
+#include "core/interactions/query_needs.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_links.h"
 #include "core/interactions/transaction_writes.h"
@@ -25,7 +26,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -93,7 +93,7 @@ class TransactionState {
     /// have their turn. It has had no effect: await fetch(), then call it again.
     bool is_unread() const noexcept { return unread_.has_value(); }
 
-    /// Errors: those of find_matches().
+    /// Errors: those of find_matches() and QueryNeeds::meet().
     asio::awaitable<Result<void>> fetch();
 
     const EntryDecision& decision(std::size_t index) const { return decisions_[index]; }
@@ -125,12 +125,13 @@ class TransactionState {
     std::optional<std::size_t> writer_of(std::string_view name) const;
 
   private:
-    /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions` or what `check` needs; none of
-    /// these: it only lets others have their turn.
+    /// What fetch() is to get: up to `limit` matches of `sought_` or, if that is 0, `positions`, what `check` needs or `needs`;
+    /// none of these: it only lets others have their turn.
     struct Unread {
         std::size_t limit = 0;
         std::vector<Position> positions = {};
         Unfinished* check = nullptr;
+        QueryNeeds* needs = nullptr;
     };
 
     /// The result of a search for criteria. The guards are about later commits than `as_of`.
@@ -154,10 +155,9 @@ class TransactionState {
 
     Error later(const void* asker, Unread unread);
 
-    /// The result of `look(unread)`, which adds to `unread` what it needs that is not in memory: then it is an error, and
-    /// is_unread().
-    template <typename Look>
-    std::invoke_result_t<Look&, std::vector<Position>*> look_for(const void* asker, Look look);
+    /// The result of `read(needs)` for criteria; if it lacks something, that is an error, and is_unread().
+    template <typename Read>
+    Result<Criteria> read_criteria(Read read);
 
     /// Records in `sought_` the state of the store before a search begins.
     void begin_to_seek();
@@ -234,6 +234,7 @@ class TransactionState {
     std::optional<Unread> unread_;
     /// Of PATCHes and what they have made.
     std::unordered_map<const TransactionEntry*, Unfinished> checks_;
+    std::optional<QueryNeeds> needs_;               ///< of the criteria that are being read
     std::optional<Sought> sought_;                  ///< not used yet
     std::unordered_map<const void*, int> fetched_;  ///< how often, by criteria or entry
 };

@@ -119,6 +119,57 @@ TEST_F(QueriesAndTheWorker, TakeWhatQueriesNameApartWhereverTheyCome) {
     }
 }
 
+TEST_F(QueriesAndTheWorker, TakeWhatBundlesNameApartWhileOthersAreAnswered) {
+    fill();
+
+    struct Case {
+        std::string_view type;
+        std::string_view method;
+        std::string_view url;
+        std::string_view if_none_exist;
+        std::string_view resource;
+        std::string_view says;
+    };
+
+    constexpr std::string_view kBasic =
+        R"({"resourceType":"Basic","code":{"text":"x"},"subject":{"reference":")"
+        R"(Observation?code:in=ValueSet/large"}})";
+    for (const Case& one :
+         {Case{"batch", "GET", "Observation?code:in=ValueSet/large", "", "", R"("total":1)"},
+          Case{"transaction", "GET", "Observation?code:in=ValueSet/large", "", "", R"("total":1)"},
+          Case{"transaction", "POST", "Observation", "code:in=ValueSet/large", kObservation,
+               R"("status":"200)"},
+          Case{"transaction", "PUT", "Observation?code:in=ValueSet/large", "", kObservation,
+               R"("status":"200)"},
+          Case{"transaction", "DELETE", "Observation?code:in=ValueSet/large", "", "",
+               R"("status":"204)"},
+          Case{"transaction", "PUT", "Observation?subject=urn:uuid:1&code:in=ValueSet/large", "",
+               kObservation, "Observation/"},
+          Case{"transaction", "POST", "Basic", "", kBasic, "Basic/"}}) {
+        // It is changed each time, so that nothing is known about it.
+        ASSERT_LT(put_large_value_set("large"), 300);
+        std::string entries = R"({"fullUrl":"urn:uuid:1","resource":{"resourceType":"Patient"},)"
+                              R"("request":{"method":"POST","url":"Patient"}},)";
+        entries += fmt::format(
+            R"({{"request":{{"method":"{}","url":"{}"{}}}{}}})", one.method, one.url,
+            one.if_none_exist.empty() ? ""
+                                      : fmt::format(R"(,"ifNoneExist":"{}")", one.if_none_exist),
+            one.resource.empty() ? "" : fmt::format(R"(,"resource":{})", one.resource));
+        std::promise<void> go_on;
+        auto busy = occupy(go_on);
+        auto answer = ask("POST", "/",
+                          fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})",
+                                      one.type, entries));
+        EXPECT_TRUE(waits_for_worker()) << one.type << " " << one.url;
+        EXPECT_EQ(send("GET", "/Patient/p").status, 200) << "others are answered";
+        go_on.set_value();
+        EXPECT_TRUE(busy.get());
+        const test::Answer got = answer.get();
+        EXPECT_EQ(got.status, 200) << one.type << " " << one.url << got.body;
+        EXPECT_TRUE(got.says(one.says)) << one.type << " " << one.url << got.body;
+    }
+}
+
 TEST_F(QueriesAndTheWorker, LeaveEachThingThatTheyAskToIt) {
     for (const std::string_view id : {"u", "v", "w"}) {
         ASSERT_EQ(put_large_value_set(id), 201);
