@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace annals::core {
 
@@ -163,7 +164,11 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query) {
     co_return co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
-        return parse_criteria(service, request, type, query, &needs);
+        Result<Criteria> read = parse_criteria(service, request, type, query, &needs);
+        if (read) {
+            read->end = needs.end();
+        }
+        return read;
     });
 }
 
@@ -236,7 +241,8 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,
                                                       const Criteria& criteria, std::size_t limit) {
     Finding finding(service, criteria, limit);
-    Turns turns(loop, service.config().limits.request_timeout);
+    Turns turns(loop, std::min(criteria.end, std::chrono::steady_clock::now() +
+                                                 service.config().limits.request_timeout));
     Result<void> done = co_await turns.finish(finding.execution());
     if (!done) {
         co_return std::move(done.error());

@@ -18,6 +18,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -33,6 +34,8 @@ struct Criteria {
     std::shared_ptr<const search::ParameterSet> parameters;  ///< what the plan refers to
     search::Plan plan;
     search::Watch watch;  ///< what new versions must not contain for a decision to remain valid
+    /// Until when matches are sought, at most.
+    std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max();
     /// Also used, if no term decides; created by the first search for matches. Null: there is none (yet).
     mutable std::shared_ptr<storage::WriteWatch> writes = {};
 };
@@ -51,7 +54,8 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
                                 std::string_view query, QueryNeeds* needs,
                                 const search::Links& links = {});
 
-/// The same, providing first what the query names, while others have their turn. Lifetime: all arguments outlive the await.
+/// The same, providing first what the query names, while others have their turn. That and all searches for matches together have
+/// one `limits.request_timeout`. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query);
 
@@ -88,7 +92,8 @@ struct CriteriaMatches {
     std::vector<storage::Guard> guards;
 };
 
-/// Finds at most `limit` matches, taking turns with the other work of the loop. Errors: corrupt, timeout, too_costly.
+/// Finds at most `limit` matches, taking turns with the other work of the loop, within `limits.request_timeout` and until
+/// `criteria.end`. Errors: corrupt, timeout, too_costly.
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,
                                                       const Criteria& criteria,
                                                       std::size_t limit = 1);

@@ -43,6 +43,9 @@ class QueryNeeds {
 
     search::PutOff* put_off() noexcept { return &put_off_; }
 
+    /// The end of the worker's time.
+    std::chrono::steady_clock::time_point end() const noexcept { return end_; }
+
     /// False: the query was read without what it lacks, and the result is meaningless.
     bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
 
@@ -53,7 +56,7 @@ class QueryNeeds {
   private:
     const Service& service_;
     Loop& loop_;
-    std::chrono::steady_clock::time_point end_;  ///< of the worker's time
+    std::chrono::steady_clock::time_point end_;
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;

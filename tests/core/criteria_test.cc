@@ -5,11 +5,15 @@
 #include "tests/core/bundle_fixture.h"
 #include "tests/support/service_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace annals::core {
@@ -35,6 +39,13 @@ Result<CriteriaMatches> find_now(const Service& service, const Criteria& criteri
     spawn(loop, "find", find_on(loop, service, criteria, limit, found));
     loop.run();
     return *std::move(found);
+}
+
+asio::awaitable<void> read_on(Loop& loop, const Service& service, const Request& request,
+                              std::string_view query, std::optional<Result<Criteria>>& read) {
+    Result<Criteria> criteria = co_await read_criteria(service, request, type_of("Patient"), query);
+    read = std::move(criteria);
+    loop.stop();
 }
 
 class CriteriaTest : public testing::Test {
@@ -209,6 +220,33 @@ TEST_F(CriteriaTest, AreNotMadeVoidByWritesThatDoNotConcernThem) {
         }
         EXPECT_EQ(fresh.store().totals(type_of("Patient")).live, 200U);
     }
+}
+
+TEST_F(CriteriaTest, AreReadAndSoughtWithinOneTime) {
+    const std::string text(50'000, 'x');
+    for (int i = 0; i < 200; ++i) {
+        put(fmt::format("/Patient/{}", i),
+            fmt::format(R"({{"resourceType":"Patient","id":"{}","name":[{{"text":"{}"}}]}})", i,
+                        text));
+    }
+    Loop loop(server_.store());
+    Request request;
+    request.base_url = kBase;
+    request.loop = &loop;
+    std::optional<Result<Criteria>> read;
+    const auto before = std::chrono::steady_clock::now();
+    spawn(loop, "read", read_on(loop, server_.service(), request, "_content=y", read));
+    loop.run();
+    const auto time = server_.service().config().limits.request_timeout;
+    ASSERT_TRUE(read->has_value());
+    Criteria criteria = **std::move(read);
+    EXPECT_GE(criteria.end, before + time);
+    EXPECT_LE(criteria.end, std::chrono::steady_clock::now() + time);
+    EXPECT_TRUE(find_now(server_.service(), criteria)) << "in many turns";
+    criteria.end = std::chrono::steady_clock::now();
+    const auto late = find_now(server_.service(), criteria);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, Errc::timeout);
 }
 
 TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
