@@ -15,7 +15,9 @@ string(REGEX MATCHALL "[^\n]+" lines "${listing}")
 function(add_cases name cases)
   string(JOIN ":" filter ${cases})
   add_test(${LAYER}.${name} ${EXECUTABLE} --gtest_filter=${filter})
-  set_tests_properties(${LAYER}.${name} PROPERTIES LABELS ${LABEL} TIMEOUT ${TIMEOUT} ${ARGN})
+  # Tests' own servers are not behind a proxy that the environment names.
+  set_tests_properties(${LAYER}.${name} PROPERTIES LABELS ${LABEL} TIMEOUT ${TIMEOUT} ENVIRONMENT_MODIFICATION
+    "https_proxy=unset:;HTTPS_PROXY=unset:;all_proxy=unset:;ALL_PROXY=unset:;http_proxy=unset:" ${ARGN})
 endfunction()
 
 set(cases)
