@@ -76,6 +76,9 @@ TEST(Serve, RefusesTwoDirectoriesOrAddresses) {
 TEST(Serve, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosedAndNoneCanBeNull) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
+    if (data.starts_with("/dev/")) {
+        GTEST_SKIP() << "the server would not see " << data;
+    }
     import_history(data);
     // With it, the server ends after its first log line.
     std::filesystem::create_directories(data + "/packages/installed");
