@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace annals::bench {
 namespace {
@@ -26,77 +27,72 @@ bool had_time(json::Value workload) {
     return (bundles || workload["requests"].raw() != "0") && !idle && workload["limit"]["ratio"];
 }
 
+void expect_figures(json::Value workload) {
+    EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
+    if (workload["workload"].equals("export")) {
+        EXPECT_NE(workload["units"].raw(), "0") << workload.raw();
+    }
+    if (workload["workload"].equals("replicate")) {
+        EXPECT_GT(workload["lags"].size(), 0U) << workload.raw();
+    }
+    if (workload["workload"].string().starts_with("search")) {
+        // Three patients are enough for the whole mix to have values.
+        EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
+        EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
+    }
+}
+
 TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
     const std::string html = directory / "report.html";
-    json::Parser parser;
-    Result<json::Document> figures = Error{Errc::io, "not measured"};
-    // On a busy machine, half a second may be too short for any response.
-    for (const char* const seconds : {"0.5", "3"}) {
-        const test::Finished run = test::run_program(ANNALS_BINARY,
-                                                     {"bench",
-                                                      "--smoke",
-                                                      "--seconds",
-                                                      seconds,
-                                                      "--directory",
-                                                      directory / "work",
-                                                      "--json",
-                                                      json,
-                                                      "--html",
-                                                      html,
-                                                      "limits",
-                                                      "read",
-                                                      "vread",
-                                                      "search",
-                                                      "search-count:4",
-                                                      "create:4",
-                                                      "create:2",
-                                                      "crud",
-                                                      "mixed",
-                                                      "transaction-small",
-                                                      "import",
-                                                      "history-apply",
-                                                      "history-apply/10:1",
-                                                      "history-read",
-                                                      "export",
-                                                      "replicate:4",
-                                                      "recover",
-                                                      "footprint"},
-                                                     std::chrono::seconds(240));
+    const auto measure = [&](const char* seconds, const std::vector<std::string>& workloads) {
+        std::vector<std::string> arguments = {
+            "bench",  "--smoke", "--seconds", seconds, "--directory", directory / "work",
+            "--json", json,      "--html",    html,    "limits"};
+        arguments.insert(arguments.end(), workloads.begin(), workloads.end());
+        const test::Finished run =
+            test::run_program(ANNALS_BINARY, arguments, std::chrono::seconds(240));
         EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
-        figures = parser.parse(test::read_whole_file(json));
-        ASSERT_TRUE(figures) << figures.error().detail;
-        bool enough = true;
-        for (const json::Value workload : figures->root()["workloads"].elements()) {
-            enough = enough && had_time(workload);
-        }
-        if (enough) {
-            break;
-        }
-    }
+        return json::Parser().parse(test::read_whole_file(json));
+    };
+    const std::vector<std::string> all = {"read",           "vread",         "search",
+                                          "search-count:4", "create:4",      "create:2",
+                                          "crud",           "mixed",         "transaction-small",
+                                          "import",         "history-apply", "history-apply/10:1",
+                                          "history-read",   "export",        "replicate:4",
+                                          "recover",        "footprint"};
+    const auto figures = measure("0.5", all);
+    ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
-    ASSERT_EQ(figures->root()["workloads"].size(), 17U);
+    ASSERT_EQ(figures->root()["workloads"].size(), all.size());
     const std::string page = test::read_whole_file(html);
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find("create:4"), std::string::npos);
     EXPECT_NE(page.find("create: latency by number of connections"), std::string::npos);
     EXPECT_NE(page.find("<td>append, 256 per sync</td>"), std::string::npos) << "limit of imports";
     EXPECT_TRUE(page.ends_with("</html>\n"));
+
+    // On a busy machine, half a second may be too short for any response. What had no time is measured again.
+    std::vector<std::string> late;
+    auto name = all.begin();
     for (const json::Value workload : figures->root()["workloads"].elements()) {
-        EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
+        if (had_time(workload)) {
+            expect_figures(workload);
+        } else {
+            late.push_back(*name);
+        }
+        ++name;
+    }
+    if (late.empty()) {
+        return;
+    }
+    const auto again = measure("3", late);
+    ASSERT_TRUE(again) << again.error().detail;
+    ASSERT_EQ(again->root()["workloads"].size(), late.size());
+    for (const json::Value workload : again->root()["workloads"].elements()) {
         EXPECT_TRUE(had_time(workload)) << workload.raw();
-        if (workload["workload"].equals("export")) {
-            EXPECT_NE(workload["units"].raw(), "0") << workload.raw();
-        }
-        if (workload["workload"].equals("replicate")) {
-            EXPECT_GT(workload["lags"].size(), 0U) << workload.raw();
-        }
-        if (workload["workload"].string().starts_with("search")) {
-            // Three patients are enough for the whole mix to have values.
-            EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
-            EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
-        }
+        expect_figures(workload);
     }
 }
 
