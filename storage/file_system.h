@@ -93,7 +93,6 @@ class DirectoryLock {
 struct FileFacts {
     std::uint64_t device = 0;
     std::uint64_t number = 0;  ///< on its device
-    std::uint64_t links = 0;   ///< names that it has
     std::uint64_t bytes = 0;
     std::int64_t changed_ns = 0;  ///< when its bytes were last written
 

@@ -355,7 +355,6 @@ class PosixFileSystem final : public FileSystem {
         return FileFacts{
             .device = static_cast<std::uint64_t>(info.st_dev),
             .number = static_cast<std::uint64_t>(info.st_ino),
-            .links = static_cast<std::uint64_t>(info.st_nlink),
             .bytes = static_cast<std::uint64_t>(info.st_size),
             // A file's time may be beyond what 64 bits of nanoseconds can hold: it only has to differ from others.
             .changed_ns = static_cast<std::int64_t>(

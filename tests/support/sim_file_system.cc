@@ -392,13 +392,8 @@ Result<storage::FileFacts> SimFileSystem::facts(const std::string& path) {
         return failed(Errc::not_found, path);
     }
     const Inode* const inode = found->second.get();
-    std::uint64_t links = 0;
-    for (const auto& [name, other] : entries_) {
-        links += other.get() == inode ? 1 : 0;
-    }
     return storage::FileFacts{.device = 1,
                               .number = reinterpret_cast<std::uintptr_t>(inode),
-                              .links = links,
                               .bytes = inode->size,
                               .changed_ns = inode->changes};
 }
