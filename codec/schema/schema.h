@@ -443,8 +443,6 @@ class SearchParameter {
     /// Requires: i < component_count().
     Component component(std::size_t i) const noexcept;
 
-    std::uint16_t index() const noexcept { return index_; }
-
   private:
     const tables::SearchParameterRow& row() const noexcept {
         return tables::kSearchParameters[index_];
