@@ -6,7 +6,7 @@ namespace annals::core {
 
 asio::awaitable<Result<void>> Turns::next() {
     if (is_late()) {
-        co_return Error{Errc::timeout, "The search took too long"};
+        co_return Error{Errc::timeout, "The request took too long"};
     }
     co_await give_way();
     co_return Result<void>();
