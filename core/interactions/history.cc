@@ -158,25 +158,15 @@ class Page {
         content.total = page.total;
         Links links(request_, target_, parameters_);
         add_self(links, parameters_);
-        // Because of its offset, or because the versions here were erased.
-        const bool is_behind_the_end =
-            page.versions.empty() && parameters_.count > 0 &&
-            (parameters_.offset > 0 || (cursor.edge && !cursor.backwards));
-        if (is_behind_the_end && page.total > 0) {
+        const bool is_outside = page.versions.empty() && page.total > 0 && parameters_.count > 0 &&
+                                (cursor.edge || parameters_.offset > 0);
+        if (is_outside) {
+            // Behind the end because of its offset, or because the versions here were erased; or before the beginning.
             links.add("first");
-            HistoryCursor last = cursor;
-            last.backwards = true;
-            last.edge.reset();
-            links.add("previous", last);
-        }
-        const bool is_before_the_beginning =
-            page.versions.empty() && parameters_.count > 0 && cursor.edge && cursor.backwards;
-        if (is_before_the_beginning && page.total > 0) {
-            links.add("first");
-            HistoryCursor beginning = cursor;
-            beginning.backwards = false;
-            beginning.edge.reset();
-            links.add("next", beginning);
+            HistoryCursor back = cursor;
+            back.backwards = parameters_.offset > 0 || !cursor.backwards;
+            back.edge.reset();
+            links.add(back.backwards ? "previous" : "next", back);
         }
         if (!page.versions.empty()) {
             const bool begins_inside =
