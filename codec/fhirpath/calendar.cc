@@ -1,20 +1,10 @@
 #include "codec/fhirpath/calendar.h"
 
+#include "core/base/calendar.h"
+
 #include <chrono>
 
 namespace annals::fhirpath {
-
-unsigned days_in_month(int year, unsigned month) {
-    const std::chrono::year_month_day_last last{
-        std::chrono::year{year}, std::chrono::month_day_last{std::chrono::month{month}}};
-    return static_cast<unsigned>(last.day());
-}
-
-std::int64_t days_of(std::int64_t year, unsigned month, unsigned day) {
-    const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(year)},
-                                           std::chrono::month{month}, std::chrono::day{day}};
-    return std::chrono::sys_days{date}.time_since_epoch().count();
-}
 
 void set_civil(Temporal& t, std::int64_t days) {
     const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(days))};

@@ -14,9 +14,6 @@ namespace annals::fhirpath {
 inline constexpr std::int64_t kDayNanoseconds = 86'400'000'000'000;
 inline constexpr std::int64_t kMinuteNanoseconds = 60'000'000'000;
 
-/// Of the proleptic Gregorian calendar.
-unsigned days_in_month(int year, unsigned month);
-
 /// Sets year, month and day to the date that is `days` after 1970-01-01.
 void set_civil(Temporal& t, std::int64_t days);
 

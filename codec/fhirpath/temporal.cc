@@ -6,6 +6,7 @@
 #include "codec/fhirpath/temporal.h"
 
 #include "codec/fhirpath/calendar.h"
+#include "core/base/calendar.h"
 
 #include <array>
 

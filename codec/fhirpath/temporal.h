@@ -74,7 +74,4 @@ int precision_digits(const Temporal& value);
 /// The instant as a date-time in UTC with milliseconds. Requires: 0001 <= year <= 9999.
 Temporal date_time_of(std::int64_t microseconds_since_1970);
 
-/// Days since 1970-01-01 of the proleptic Gregorian calendar.
-std::int64_t days_of(std::int64_t year, unsigned month, unsigned day);
-
 }  // namespace annals::fhirpath

@@ -5,6 +5,7 @@
 
 #include "codec/fhirpath/calendar.h"
 #include "codec/fhirpath/temporal.h"
+#include "core/base/calendar.h"
 
 #include <array>
 

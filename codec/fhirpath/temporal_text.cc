@@ -3,9 +3,9 @@
 // Layer:   codec, inside codec/fhirpath.
 // Spec:    FHIRPath N1 "Date", "DateTime", "Time"; FHIR R4 datatypes.html#dateTime.
 
-#include "codec/fhirpath/calendar.h"
 #include "codec/fhirpath/temporal.h"
 #include "core/base/ascii.h"
+#include "core/base/calendar.h"
 
 namespace annals::fhirpath {
 namespace {

@@ -1,6 +1,7 @@
 #include "codec/schema/primitive.h"
 
 #include "core/base/ascii.h"
+#include "core/base/calendar.h"
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
 
@@ -37,12 +38,6 @@ std::size_t count_digits(std::string_view text) noexcept {
         ++count;
     }
     return count;
-}
-
-unsigned days_of(unsigned year, unsigned month) noexcept {
-    constexpr unsigned char kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
 // The length of hh:mm:ss with an optional fraction at the start of `text`, or 0.
@@ -90,7 +85,7 @@ std::size_t date_size(std::string_view text) noexcept {
     if (text.size() < 10 || text[7] != '-') {
         return 7;
     }
-    return two_digits(text.data() + 8) - 1 < days_of(year, month) ? 10 : 0;
+    return two_digits(text.data() + 8) - 1 < days_in_month(static_cast<int>(year), month) ? 10 : 0;
 }
 
 bool is_time_with_zone(std::string_view text) noexcept {

@@ -1,6 +1,7 @@
 #include "core/base/instant.h"
 
 #include "core/base/ascii.h"
+#include "core/base/calendar.h"
 
 #include <array>
 #include <chrono>
@@ -13,15 +14,6 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000;
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
-
-// Days since 1970-01-01 of a proleptic Gregorian date, and back.
-std::int64_t days_of(std::int64_t year, unsigned month, unsigned day) noexcept {
-    using namespace std::chrono;
-    return sys_days{std::chrono::year{static_cast<int>(year)} / std::chrono::month{month} /
-                    std::chrono::day{day}}
-        .time_since_epoch()
-        .count();
-}
 
 bool is_date(std::int64_t year, unsigned month, unsigned day) noexcept {
     using namespace std::chrono;
