@@ -16,10 +16,6 @@ namespace {
 
 constexpr char kMarks[] = {kBaseUrlMark, kWebsocketBaseMark, '\0'};
 
-bool same(const storage::Totals& a, const storage::Totals& b) {
-    return a.versions == b.versions && a.erased == b.erased;
-}
-
 }  // namespace
 
 std::string with_base_url(std::string_view unbased, std::string_view base_url) {
@@ -70,7 +66,7 @@ Descriptions::Pointer Descriptions::get(Kept& kept, Maker make, std::string_view
         service_.definitions().packages().installed();
     const std::scoped_lock lock(mutex_);
     if (kept.parameters != parameters || kept.packages != packages.size() ||
-        !same(kept.code_systems, code_systems)) {
+        kept.code_systems != code_systems) {
         kept.unbased = make(
             {service_.config(), *parameters, packages, service_.started(), service_.definitions()});
         kept.parameters = parameters;

@@ -219,6 +219,8 @@ struct Totals {
     std::uint64_t live = 0;       ///< resources whose newest version is not a deletion
     std::uint64_t resources = 0;  ///< resources with any version
     std::uint64_t erased = 0;     ///< versions that history no longer shows; never decreases
+
+    bool operator==(const Totals&) const = default;
 };
 
 }  // namespace annals::storage

@@ -16,10 +16,6 @@ constexpr std::size_t kDefinitionsMax = 1 << 20;  // per type
 constexpr std::size_t kPageSize = 100;
 constexpr std::string_view kCodeSystem = "CodeSystem";
 
-bool same(const storage::Totals& a, const storage::Totals& b) {
-    return a.versions == b.versions && a.erased == b.erased;
-}
-
 Position position_of(const std::optional<storage::VersionInfo>& version) {
     return version ? version->position : Position{};
 }
@@ -89,7 +85,7 @@ void StoredDefinitions::refresh(Known& known, Reading& reading) const {
 /// Returns whether there may be more.
 bool StoredDefinitions::read_page(Known& known, Reading& reading) const {
     const storage::Totals totals = store_.totals(known.type);
-    if (same(totals, known.totals)) {
+    if (totals == known.totals) {
         return false;
     }
     storage::HistoryQuery query;
@@ -145,7 +141,7 @@ std::vector<Position> StoredDefinitions::read_resident() const {
 bool StoredDefinitions::is_current() const {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     return lock && std::ranges::all_of(known_, [this](const Known& known) {
-               return same(store_.totals(known.type), known.totals);
+               return store_.totals(known.type) == known.totals;
            });
 }
 
