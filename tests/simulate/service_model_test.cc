@@ -1,16 +1,16 @@
 // Random interactions with the whole service, each answer compared with a model made from the documentation.
 //
-// ANNALS_SEED=n runs that seed only, ANNALS_SEEDS=n runs the seeds from 1 to n. Each seed is printed when it begins, as a
-// check that aborts leaves no time for it. If an answer differs that is printed, too, and then for two minutes steps are
-// taken out without which one still differs.
+// Each seed is printed when it begins, as a check that aborts leaves no time for it; tests/simulate/seeds.h says how to
+// repeat it. If an answer differs that is printed, too, and then for two minutes steps are taken out without which one still
+// differs.
 
+#include "tests/simulate/seeds.h"
 #include "tests/simulate/service_simulation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <numeric>
 
@@ -25,11 +25,6 @@ constexpr std::uint64_t kRequestsMin = 200;
 
 /// How long a failing run is repeated to find a shorter one.
 constexpr std::chrono::minutes kShorteningMax{2};
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class ServiceAgainstModel : public ServiceSimulation {
   protected:
@@ -70,9 +65,8 @@ class ServiceAgainstModel : public ServiceSimulation {
 };
 
 TEST_F(ServiceAgainstModel, AnswersAlikeWhateverHappens) {
-    const std::uint64_t only = from_environment("ANNALS_SEED", 0);
-    const std::uint64_t last = only != 0 ? only : from_environment("ANNALS_SEEDS", kDefaultSeeds);
-    for (std::uint64_t seed = only != 0 ? only : 1; seed <= last && !HasFailure(); ++seed) {
+    const auto [first, last] = seeds(kDefaultSeeds);
+    for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
         const std::uint64_t before = requests();
         compare(seed);
         EXPECT_TRUE(HasFailure() || requests() - before >= kRequestsMin) << "ANNALS_SEED=" << seed;
