@@ -210,7 +210,7 @@ void plan_body(benchmark::State& state) {
     for (auto _ : state) {
         const Result<ResourceFacts> facts = read_facts(document->root());
         const BodyPlan plan(*facts, "46d8cf9a-63e3-43bc-1241-3a01f198fe87", {});
-        benchmark::DoNotOptimize(plan.runs().data());
+        benchmark::DoNotOptimize(plan.pieces().data());
     }
     count_bytes(state, texts().resource);
 }

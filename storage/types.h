@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/body_piece.h"
 #include "core/base/ids.h"
 #include "core/base/instant.h"
 #include "core/base/resource_types.h"
@@ -56,17 +57,6 @@ struct Head {
     Ticket ticket;                 ///< of the commit that wrote it if it is not durable yet, else 0
 
     bool is_live() const noexcept { return exists && !deletion; }
-};
-
-/// One piece of a body: text, or a place that the store fills in when it numbers the version.
-struct BodyPiece {
-    enum class Kind : std::uint8_t {
-        text,     ///< `text` as it is
-        version,  ///< the version number in decimal
-        instant,  ///< the instant of the version, kInstantChars characters
-    };
-    Kind kind = Kind::text;
-    std::string_view text;
 };
 
 /// One version to append. `outcome` is filled by Store::submit.

@@ -44,11 +44,11 @@ void resolve(ResourceFacts& facts) {
     facts.resolved = resolved;
 }
 
-// Builds runs from left to right.
+// Builds pieces from left to right.
 class Splicer {
   public:
-    Splicer(std::vector<Run>& runs, std::string_view text, std::uint32_t begin)
-        : runs_(runs), text_(text), at_(begin) {}
+    Splicer(std::vector<BodyPiece>& pieces, std::string_view text, std::uint32_t begin)
+        : pieces_(pieces), text_(text), at_(begin) {}
 
     // Copies the text up to `offset`.
     void copy_to(std::uint32_t offset) {
@@ -60,20 +60,20 @@ class Splicer {
 
     void put(std::string_view text) {
         if (!text.empty()) {
-            runs_.push_back({Hole::none, text});
+            pieces_.push_back({BodyPiece::Kind::text, text});
         }
     }
 
-    void put(Hole hole, const std::optional<std::string_view>& kept) {
+    void put(BodyPiece::Kind kind, const std::optional<std::string_view>& kept) {
         if (kept) {
             put(*kept);
         } else {
-            runs_.push_back({hole, {}});
+            pieces_.push_back({kind, {}});
         }
     }
 
   private:
-    std::vector<Run>& runs_;
+    std::vector<BodyPiece>& pieces_;
     std::string_view text_;
     std::uint32_t at_;
 };
@@ -83,7 +83,7 @@ struct Splice {
     std::uint32_t begin;
     std::uint32_t end;
     std::string_view before;
-    Hole hole;
+    BodyPiece::Kind kind;
     std::optional<std::string_view> kept;
     std::string_view after;
 };
@@ -108,8 +108,9 @@ class Splices {
 
 void add_meta(Splices& splices, std::uint32_t begin, std::uint32_t end, std::string_view before,
               const BodyPlan::Keep& keep) {
-    splices.add({begin, end, before, Hole::version, keep.version, {}});
-    splices.add({end, end, "\",\"lastUpdated\":\"", Hole::instant, keep.last_updated, "\"}"});
+    splices.add({begin, end, before, BodyPiece::Kind::version, keep.version, {}});
+    splices.add(
+        {end, end, "\",\"lastUpdated\":\"", BodyPiece::Kind::instant, keep.last_updated, "\"}"});
 }
 
 // Requires: meta is not empty.
@@ -119,20 +120,21 @@ void add_to_meta(Splices& splices, const ResourceFacts& facts, const BodyPlan::K
         const Node& node = facts.version_value.node();
         version_end = node.end;
         if (facts.version_id != keep.version || node.escaped) {
-            splices.add({node.begin, node.end, "\"", Hole::version, keep.version, "\""});
+            splices.add({node.begin, node.end, "\"", BodyPiece::Kind::version, keep.version, "\""});
         }
     } else {
         // Something follows in meta, which is not empty.
-        splices.add({version_end, version_end, "\"versionId\":\"", Hole::version, keep.version,
-                     facts.last_updated ? "\"," : "\""});
+        splices.add({version_end, version_end, "\"versionId\":\"", BodyPiece::Kind::version,
+                     keep.version, facts.last_updated ? "\"," : "\""});
     }
     if (facts.last_updated) {
         const Node& node = facts.updated_value.node();
         if (facts.last_updated != keep.last_updated || node.escaped) {
-            splices.add({node.begin, node.end, "\"", Hole::instant, keep.last_updated, "\""});
+            splices.add(
+                {node.begin, node.end, "\"", BodyPiece::Kind::instant, keep.last_updated, "\""});
         }
     } else {
-        splices.add({version_end, version_end, ",\"lastUpdated\":\"", Hole::instant,
+        splices.add({version_end, version_end, ",\"lastUpdated\":\"", BodyPiece::Kind::instant,
                      keep.last_updated, facts.version_id ? "\"" : "\","});
     }
 }
@@ -222,10 +224,10 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         const Node& node = facts.id_value.node();
         id_end = node.end;
         if (*facts.id != id || node.escaped) {
-            splices.add({node.begin, node.end, "\"", Hole::none, id, "\""});
+            splices.add({node.begin, node.end, "\"", BodyPiece::Kind::text, id, "\""});
         }
     } else {
-        splices.add({id_end, id_end, ",\"id\":\"", Hole::none, id, "\""});
+        splices.add({id_end, id_end, ",\"id\":\"", BodyPiece::Kind::text, id, "\""});
     }
     if (!facts.meta) {
         add_meta(splices, id_end, id_end, ",\"meta\":{\"versionId\":\"", keep);
@@ -236,8 +238,8 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         add_to_meta(splices, facts, keep);
     }
 
-    runs_.reserve(20 + 2 * edits.size());
-    Splicer out(runs_, facts.resource.tree().text(), facts.resource.node().begin);
+    pieces_.reserve(20 + 2 * edits.size());
+    Splicer out(pieces_, facts.resource.tree().text(), facts.resource.node().begin);
     auto edit = edits.begin();
     const auto apply_edits_before = [&](std::uint32_t offset) {
         for (; edit != edits.end() && edit->begin < offset; ++edit) {
@@ -251,7 +253,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         apply_edits_before(splice.begin);
         out.skip_to(splice.end);
         out.put(splice.before);
-        out.put(splice.hole, splice.kept);
+        out.put(splice.kind, splice.kept);
         out.put(splice.after);
     }
     apply_edits_before(facts.resource.node().end);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codec/json/document.h"
+#include "core/base/body_piece.h"
 #include "core/base/instant.h"
 #include "core/base/resource_types.h"
 
@@ -49,15 +50,6 @@ struct ResourceFacts {
 ///         `expression`.
 Result<ResourceFacts> read_facts(Value resource);
 
-/// A place in the final body that is filled in later.
-enum class Hole : std::uint8_t { none, version, instant };
-
-/// A run of the final body: text, or a hole. The quotes around a hole are in the runs beside it.
-struct Run {
-    Hole hole = Hole::none;
-    std::string_view text;
-};
-
 /// A replacement of the bytes of one value, for rewriting references.
 struct Edit {
     std::uint32_t begin = 0;  ///< offsets into Document::text()
@@ -65,26 +57,26 @@ struct Edit {
     std::string text;  ///< the new bytes (of a string: with its quotes)
 };
 
-/// The final body of a version as runs over the document's text: `id` set, meta.versionId and
-/// meta.lastUpdated made holes or, where given, text; `edits` (ascending, disjoint, outside of id and
+/// The final body of a version as pieces over the document's text: `id` set, meta.versionId and
+/// meta.lastUpdated left to the store or, where given, text; `edits` (ascending, disjoint, outside of id and
 /// meta.versionId/lastUpdated) applied; everything else verbatim. Existing members keep their place; otherwise
 /// id follows resourceType, meta follows id, versionId is first in meta and lastUpdated follows it.
 ///
-/// Lifetime: runs point into the document, `id`, `keep` and `edits`.
+/// Lifetime: the pieces point into the document, `id`, `keep` and `edits`.
 class BodyPlan {
   public:
     struct Keep {
-        std::optional<std::string_view> version;       ///< digits instead of a hole
-        std::optional<std::string_view> last_updated;  ///< FHIR instant text instead of a hole
+        std::optional<std::string_view> version;       ///< digits
+        std::optional<std::string_view> last_updated;  ///< FHIR instant text
     };
 
     BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& keep,
              std::span<const Edit> edits = {});
 
-    const std::vector<Run>& runs() const noexcept { return runs_; }
+    const std::vector<BodyPiece>& pieces() const noexcept { return pieces_; }
 
   private:
-    std::vector<Run> runs_;
+    std::vector<BodyPiece> pieces_;
 };
 
 /// A string inside a resource that may name another resource.

@@ -188,11 +188,9 @@ class HistoryRun {
             return true;
         }
         const KeptBody body(entry);
-        pieces_.clear();
-        append_pieces(body.plan(), pieces_);
 
         storage::VersionWrite write = write_of(entry);
-        write.body = pieces_;
+        write.body = body.plan().pieces();
         write.expect = Expect::older;
         const auto epoch = service_.indexing().epoch();
         write.search = &epoch->entries_of(entry.type, entry.facts.resource);
@@ -416,7 +414,6 @@ class HistoryRun {
     std::string ids_;     ///< of the entries, concatenated
     HistoryEntry entry_;  ///< the current one; a member so that its memory is reused
     json::Value value_;   ///< the current entry as sent
-    std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;

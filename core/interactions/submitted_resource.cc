@@ -119,8 +119,8 @@ Result<json::Document> parse_submitted(const Config& config, json::Parser& parse
 Result<json::Document> parse_planned(const json::BodyPlan& plan) {
     thread_local std::string body;  // keeps its memory
     body.clear();
-    for (const json::Run& run : plan.runs()) {
-        body += run.text;
+    for (const BodyPiece& piece : plan.pieces()) {
+        body += piece.text;
     }
     Result<json::Document> parsed = thread_parser().parse(body);
     if (body.size() > kRecycledBytesMax) {
@@ -291,31 +291,11 @@ Result<void> SubmittedResource::check_whole() const {
     return core::check_whole(facts_);
 }
 
-void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces) {
-    using Kind = storage::BodyPiece::Kind;
-    for (const json::Run& run : plan.runs()) {
-        switch (run.hole) {
-            case json::Hole::none:
-                pieces.push_back({Kind::text, run.text});
-                break;
-            case json::Hole::version:
-                pieces.push_back({Kind::version, {}});
-                break;
-            case json::Hole::instant:
-                pieces.push_back({Kind::instant, {}});
-                break;
-        }
-    }
-}
-
 storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
                                               std::span<const storage::Guard> guards,
                                               std::string_view client_request_id) {
     const json::BodyPlan plan(facts_, write.id, {});
-    static thread_local std::vector<storage::BodyPiece> pieces;  // keeps its memory
-    pieces.clear();
-    append_pieces(plan, pieces);
-    write.body = pieces;
+    write.body = plan.pieces();
 
     std::vector<storage::Requirement> requirements;
     requirements.reserve(references_.size());

@@ -191,7 +191,4 @@ class SubmittedResource {
     Unfinished unfinished_;  ///< of read()
 };
 
-/// Appends the runs of `plan` as pieces for a VersionWrite.
-void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces);
-
 }  // namespace annals::core

@@ -104,7 +104,7 @@ Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionW
         ANNALS_TRY_VOID(require_references(index, edits_.back()));
     }
     const json::BodyPlan plan(resource.facts, write.id, {}, edits_.back());
-    append_pieces(plan, pieces_);
+    pieces_.insert(pieces_.end(), plan.pieces().begin(), plan.pieces().end());
     if (service_.config().validation == "full" && !edits_.back().empty()) {
         ANNALS_TRY(const json::Document document, parse_planned(plan));
         ANNALS_TRY_VOID(
@@ -333,7 +333,7 @@ std::uint64_t TransactionAttempt::versions_erased(std::size_t index) const {
 
 std::size_t TransactionAttempt::body_bytes() const noexcept {
     std::size_t bytes = 0;
-    for (const storage::BodyPiece& piece : pieces_) {
+    for (const BodyPiece& piece : pieces_) {
         bytes += piece.text.size();
     }
     return bytes;

@@ -143,7 +143,7 @@ class TransactionAttempt {
     std::vector<storage::SearchEntries> search_entries_;
     json::Substitution substitution_;
     std::shared_ptr<const search::Indexing::Epoch> epoch_;
-    std::vector<storage::BodyPiece> pieces_;
+    std::vector<BodyPiece> pieces_;
     std::vector<std::size_t> pieces_end_;  ///< of each write
     std::vector<storage::VersionWrite> writes_;
     std::vector<storage::Erase> erases_;

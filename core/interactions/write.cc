@@ -80,12 +80,12 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
 }  // namespace
 
 bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept {
-    for (const json::Run& run : plan.runs()) {
-        if (run.hole == json::Hole::none) {
-            if (!body.starts_with(run.text)) {
+    for (const BodyPiece& piece : plan.pieces()) {
+        if (piece.kind == BodyPiece::Kind::text) {
+            if (!body.starts_with(piece.text)) {
                 return false;
             }
-            body.remove_prefix(run.text.size());
+            body.remove_prefix(piece.text.size());
         } else {
             body.remove_prefix(std::min(body.size(), body.find('"')));
         }

@@ -17,7 +17,7 @@ class ResourceTest : public testing::Test {
         return documents_.back().root();
     }
 
-    // The body, with VV and TT in place of the holes.
+    // The body, with VV and TT in place of what the store fills in.
     std::string body(std::string_view text, std::string_view id, const BodyPlan::Keep& keep = {},
                      const std::vector<Edit>& edits = {}) {
         const Result<ResourceFacts> facts = read_facts(parse(text));
@@ -27,8 +27,10 @@ class ResourceTest : public testing::Test {
 
     static std::string render(const BodyPlan& plan) {
         std::string out;
-        for (const json::Run& run : plan.runs()) {
-            out += run.hole == Hole::version ? "VV" : run.hole == Hole::instant ? "TT" : run.text;
+        for (const BodyPiece& piece : plan.pieces()) {
+            out += piece.kind == BodyPiece::Kind::version   ? "VV"
+                   : piece.kind == BodyPiece::Kind::instant ? "TT"
+                                                            : piece.text;
         }
         return out;
     }
@@ -170,8 +172,8 @@ TEST_F(BodyPlanTest, WritesWhatIsKept) {
     const Result<ResourceFacts> facts = read_facts(parse(same));
     ASSERT_TRUE(facts);
     const BodyPlan plan(*facts, "a", both);
-    ASSERT_EQ(plan.runs().size(), 1U);
-    EXPECT_EQ(plan.runs().front().text, same);
+    ASSERT_EQ(plan.pieces().size(), 1U);
+    EXPECT_EQ(plan.pieces().front().text, same);
 }
 
 TEST_F(BodyPlanTest, AppliesEditsBeforeBetweenAndAfter) {
@@ -279,8 +281,8 @@ TEST_F(ResourceFactsTest, ResolvesEscapes) {
     EXPECT_EQ(moved.last_updated, "2020-01-01T00:00:00+02:00");
     const BodyPlan plan(moved, "a", {.version = "7", .last_updated = moved.last_updated});
     std::string text;
-    for (const json::Run& run : plan.runs()) {
-        text += run.text;
+    for (const BodyPiece& piece : plan.pieces()) {
+        text += piece.text;
     }
     EXPECT_EQ(
         text,

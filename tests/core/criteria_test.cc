@@ -264,7 +264,7 @@ TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
     ASSERT_TRUE(criteria);
     const auto submit = [&](const CriteriaMatches& matches) {
         storage::VersionWrite write;
-        const storage::BodyPiece body{storage::BodyPiece::Kind::text, "{}"};
+        const BodyPiece body{BodyPiece::Kind::text, "{}"};
         write.type = type_of("Basic");
         write.id = "1";
         write.body = std::span(&body, 1);

@@ -62,10 +62,10 @@ std::string spaced(Value value) {
 
 std::string rendered(const BodyPlan& plan) {
     std::string out;
-    for (const Run& run : plan.runs()) {
-        out += run.hole == Hole::version   ? "1"
-               : run.hole == Hole::instant ? "2026-01-02T03:04:05.678Z"
-                                           : run.text;
+    for (const BodyPiece& piece : plan.pieces()) {
+        out += piece.kind == BodyPiece::Kind::version   ? "1"
+               : piece.kind == BodyPiece::Kind::instant ? "2026-01-02T03:04:05.678Z"
+                                                        : piece.text;
     }
     return out;
 }

@@ -7,8 +7,6 @@
 
 namespace annals::test {
 
-using storage::BodyPiece;
-
 TypeId type_of(std::string_view name) {
     const auto type = find_resource_type(name);
     ANNALS_CHECK(type.has_value(), name);
@@ -100,6 +98,14 @@ storage::Submission put(storage::Store& store, std::string_view type, std::strin
     EXPECT_EQ(submission.status, storage::Submission::Status::accepted);
     EXPECT_TRUE(store.wait(submission.ticket));
     return submission;
+}
+
+Result<void> erase(storage::Store& store, std::string_view type, std::string_view id) {
+    CommitBuilder builder;
+    builder.erase(type, id);
+    const storage::Ticket ticket = store.submit(builder.commit()).ticket;
+    EXPECT_TRUE(store.wait(ticket));
+    return store.wait_erased(ticket);
 }
 
 }  // namespace annals::test

@@ -48,7 +48,7 @@ class CommitBuilder {
 
   private:
     std::deque<std::string> texts_;
-    std::deque<std::vector<storage::BodyPiece>> bodies_;
+    std::deque<std::vector<BodyPiece>> bodies_;
     std::deque<storage::SearchEntries> entries_;
     std::deque<std::uint64_t> guarded_;
     std::vector<storage::VersionWrite> writes_;
@@ -61,5 +61,9 @@ class CommitBuilder {
 /// Submits one version of a resource and waits for it. Fails the test if it isn't accepted.
 storage::Submission put(storage::Store& store, std::string_view type, std::string_view id,
                         std::string_view text);
+
+/// Erases all versions of a resource, and waits until that is durable and they are gone from the disk. Errors: those of
+/// Store::wait_erased(). Fails the test if the erasure isn't durable.
+Result<void> erase(storage::Store& store, std::string_view type, std::string_view id);
 
 }  // namespace annals::test
