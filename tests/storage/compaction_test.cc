@@ -117,11 +117,7 @@ TEST(Compaction, LetsReadersGoOn) {
     store->compact(true);
     EXPECT_TRUE(store->wait_compacted());
     for (int i = 1; i < kCompactedResources; i += 20) {
-        CommitBuilder erase;
-        erase.erase("Patient", patient_id(i));
-        const Ticket ticket = store->submit(erase.commit()).ticket;
-        ASSERT_TRUE(store->wait(ticket));
-        ASSERT_TRUE(store->wait_erased(ticket));
+        ASSERT_TRUE(test::erase(*store, "Patient", patient_id(i)));
     }
     store->compact(true);
     EXPECT_TRUE(store->wait_compacted());
@@ -142,11 +138,7 @@ TEST(Compaction, GoesOnBesideErasuresThatNeverPause) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline);
         const std::string id = fmt::format("q{}", i);
         put(*store, "Patient", id, "x");
-        CommitBuilder erase;
-        erase.erase("Patient", id);
-        const Ticket ticket = store->submit(erase.commit()).ticket;
-        ASSERT_TRUE(store->wait(ticket));
-        ASSERT_TRUE(store->wait_erased(ticket));
+        ASSERT_TRUE(test::erase(*store, "Patient", id));
     }
     expect_whole(*store);
 }
@@ -164,13 +156,7 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
         for (int i = 0; i < 4; ++i) {
             put(*store, "Observation", "o", std::string(20'000, 'x'));
         }
-        const auto erase = [&](const char* id) {
-            CommitBuilder builder;
-            builder.erase("Patient", id);
-            const Ticket ticket = store->submit(builder.commit()).ticket;
-            EXPECT_TRUE(store->wait(ticket));
-            return store->wait_erased(ticket);
-        };
+        const auto erase = [&](const char* id) { return test::erase(*store, "Patient", id); };
         EXPECT_TRUE(erase("a"));
         fs.fail_next(test::SimFileSystem::Call::sync_directory, code);
         store->compact(true);
@@ -208,13 +194,7 @@ TEST(Compaction, LeavesOutWhatIsErasedWhileItsSegmentIsCopied) {
         put(*store, "Patient", fmt::format("kept{}", i), std::string(1 << 20, 'x'));
     }
     put(*store, "Patient", "next", std::string(2 << 20, 'x'));
-    const auto erase = [&](const char* id) {
-        CommitBuilder builder;
-        builder.erase("Patient", id);
-        const Ticket ticket = store->submit(builder.commit()).ticket;
-        EXPECT_TRUE(store->wait(ticket));
-        EXPECT_TRUE(store->wait_erased(ticket));
-    };
+    const auto erase = [&](const char* id) { EXPECT_TRUE(test::erase(*store, "Patient", id)); };
     const std::string path = "/data/segments/" + segment_name(1);
     const auto salt = [&] { return decode_segment_header(fs.content(path), path)->salt; };
     const std::uint64_t before = salt();
@@ -242,11 +222,7 @@ TEST(Compaction, FindsWhatIsDeadAlsoWithoutAJournalThatTells) {
     for (int i = 0; i < 4; ++i) {
         put(*store, "Observation", "o", std::string(20'000, 'x'));
     }
-    CommitBuilder builder;
-    builder.erase("Patient", "a");
-    const Ticket ticket = store->submit(builder.commit()).ticket;
-    ASSERT_TRUE(store->wait(ticket));
-    ASSERT_TRUE(store->wait_erased(ticket));
+    ASSERT_TRUE(test::erase(*store, "Patient", "a"));
     store.reset();
     ASSERT_TRUE(ErasureJournal::remove(fs, "/data"));
     store = *Store::open(fs, "/data", options);
@@ -288,11 +264,8 @@ TEST(Compaction, NeedsOneDescriptorAtATime) {
         for (int i = 0; i < 40; ++i) {
             put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
         }
-        CommitBuilder erase;  // too little to be compacted unasked
-        erase.erase("Patient", patient_id(0));
-        const Ticket ticket = store->submit(erase.commit()).ticket;
-        ASSERT_TRUE(store->wait(ticket));
-        ASSERT_TRUE(store->wait_erased(ticket));
+        ASSERT_TRUE(
+            test::erase(*store, "Patient", patient_id(0)));  // too little to be compacted unasked
         fs.set_descriptors(fs.open_files() + 1);
         store->compact(true);
         const auto done = store->wait_compacted();
@@ -309,11 +282,8 @@ TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
     for (int i = 0; i < 40; ++i) {
         put(*store, "Patient", patient_id(i), std::string(1000, 'x'));
     }
-    CommitBuilder erase;  // too little to be compacted unasked
-    erase.erase("Patient", patient_id(0));
-    const Ticket ticket = store->submit(erase.commit()).ticket;
-    ASSERT_TRUE(store->wait(ticket));
-    ASSERT_TRUE(store->wait_erased(ticket));
+    ASSERT_TRUE(
+        test::erase(*store, "Patient", patient_id(0)));  // too little to be compacted unasked
     std::uint64_t used = 0;
     for (const std::string& path : fs.paths()) {
         used += fs.content(path).size();
@@ -364,11 +334,7 @@ TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
         EXPECT_EQ(store->compaction().segments_left, 0U);
         EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
         const std::string id = patient_id(1);
-        CommitBuilder erase;
-        erase.erase("Patient", id);
-        const Submission done = store->submit(erase.commit());
-        ASSERT_TRUE(store->wait(done.ticket));
-        ASSERT_TRUE(store->wait_erased(done.ticket));
+        ASSERT_TRUE(test::erase(*store, "Patient", id));
     }
     {
         StoreOptions reading = unsynced_options();

@@ -59,9 +59,7 @@ TEST(ErasureJournal, CopiesOnlyASegmentThatHasNotAllOfItYet) {
     test::put(*store, "Patient", "a", "marker-a");
     const std::string path = kDirectory + "/segments/" + segment_name(1);
     const std::string before = fs.content(path);
-    const Ticket ticket = submit_erase(*store, "a").ticket;
-    ASSERT_TRUE(store->wait(ticket));
-    ASSERT_TRUE(store->wait_erased(ticket));
+    ASSERT_TRUE(test::erase(*store, "Patient", "a"));
     const std::string after = fs.content(path);
     const auto journal = ErasureJournal::read(fs, kDirectory);
     ASSERT_TRUE(journal);
@@ -89,9 +87,7 @@ TEST(ErasureJournal, ThatWasReplayedIsNeededNoMoreAfterAPowerCut) {
         test::put(*store, "Patient", "a", "marker-a");
         const std::string path = kDirectory + "/segments/" + segment_name(1);
         const std::string before = fs.content(path);
-        const Ticket ticket = submit_erase(*store, "a").ticket;
-        ASSERT_TRUE(store->wait(ticket));
-        ASSERT_TRUE(store->wait_erased(ticket));
+        ASSERT_TRUE(test::erase(*store, "Patient", "a"));
         const auto journal = ErasureJournal::read(fs, kDirectory);
         ASSERT_TRUE(journal);
 
@@ -113,9 +109,7 @@ TEST(ErasureJournal, IsPutOffOnlyWhereNothingWasWrittenYet) {
     SimFileSystem fs;
     const auto store = *Store::open(fs, kDirectory, segments_on_demand());
     test::put(*store, "Patient", "a", "marker-a");
-    const Ticket ticket = submit_erase(*store, "a").ticket;
-    ASSERT_TRUE(store->wait(ticket));
-    ASSERT_TRUE(store->wait_erased(ticket));
+    ASSERT_TRUE(test::erase(*store, "Patient", "a"));
     const auto journal = ErasureJournal::read(fs, kDirectory);
     ASSERT_TRUE(journal);
     const std::string segments = kDirectory + "/segments";
@@ -234,9 +228,7 @@ TEST(ErasureJournal, WhoseNewestWritingIsDamagedDamagesNoFrameThatIsWhole) {
             test::put(*store, "Patient", "other", std::string(9000, 'x'));
         }
         for (const char* const id : {"a", "b"}) {
-            const Ticket ticket = submit_erase(*store, id).ticket;
-            ASSERT_TRUE(store->wait(ticket));
-            ASSERT_TRUE(store->wait_erased(ticket));
+            ASSERT_TRUE(test::erase(*store, "Patient", id));
         }
         // The process is killed, so that the writing before the newest still has its blanking.
         const auto killed = fs.after_power_cut(1);

@@ -201,9 +201,7 @@ bool cut_while_an_erasure_is_finished(std::uint64_t n, std::uint64_t seed) {
     builder.put("Patient", "b", std::string(2000, 'b'));
     EXPECT_TRUE(store->wait(store->submit(builder.commit()).ticket));
     fs.fail_next(SimFileSystem::Call::sync_directory, Errc::io);  // the journal's last call
-    const Ticket ticket = submit_erase(*store, "b").ticket;
-    EXPECT_TRUE(store->wait(ticket));
-    EXPECT_FALSE(store->wait_erased(ticket));
+    EXPECT_FALSE(test::erase(*store, "Patient", "b"));
     store.reset();
     const std::uint64_t calls = fs.changing_calls();
     fs.power_off_at(n);
@@ -257,9 +255,7 @@ TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
         test::put(*store, "Patient", "a", "marker-a");
         test::put(*store, "Patient", "b", "marker-b");
         fs.fail_next(Call::create, Errc::io);  // of the journal
-        const Ticket ticket = submit_erase(*store, "b").ticket;
-        ASSERT_TRUE(store->wait(ticket));
-        ASSERT_FALSE(store->wait_erased(ticket));
+        ASSERT_FALSE(test::erase(*store, "Patient", "b"));
         store.reset();
         fs.fail_next(Call::write, Errc::no_store, 1, passed);
         auto opened = Store::open(fs, kDirectory, options);
@@ -304,9 +300,7 @@ TEST(HardDelete, WaitsForRoomForACopyAndKeepsNoStoreFromOpening) {
     }
     fs.add_name(path, elsewhere);
     fs.set_space(0);
-    const Ticket last = submit_erase(*store, "c").ticket;
-    ASSERT_TRUE(store->wait(last));
-    ASSERT_FALSE(store->wait_erased(last));
+    ASSERT_FALSE(test::erase(*store, "Patient", "c"));
     store.reset();
 
     auto opened = Store::open(fs, kDirectory, options);

@@ -66,9 +66,7 @@ TEST(HardDelete, WaitsForNobodyWhoIsSlow) {
     const auto read = store->load(*store->current(test::type_of("Patient"), "a"));
     ASSERT_TRUE(read);
     EXPECT_TRUE(read->body.ends_with("marker-a")) << read->body;
-    const Submission submission = submit_erase(*store, "a");
-    ASSERT_TRUE(store->wait(submission.ticket));
-    EXPECT_TRUE(store->wait_erased(submission.ticket));
+    EXPECT_TRUE(test::erase(*store, "Patient", "a"));
     EXPECT_EQ(read->body, std::string(read->body.size(), '\0'));
 }
 
@@ -101,9 +99,7 @@ TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
     }
     for (int i = 0; i < 200 || found < 200; ++i) {
         test::put(*store, "Patient", "a", text);
-        const Submission submission = submit_erase(*store, "a");
-        EXPECT_TRUE(store->wait(submission.ticket));
-        EXPECT_TRUE(store->wait_erased(submission.ticket));
+        EXPECT_TRUE(test::erase(*store, "Patient", "a"));
     }
     done = true;
     for (std::thread& reader : readers) {

@@ -52,7 +52,7 @@ TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     ASSERT_TRUE(held);
     const std::string before(held->body);
     for (int i = 0; i < kPackedResources; i += 10) {
-        erase_patient(*store, id_of(i));
+        EXPECT_TRUE(test::erase(*store, "Patient", id_of(i)));
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
     EXPECT_EQ(held->body, before);
@@ -77,7 +77,7 @@ class PackedTooOften : public testing::Test {
         ids_ = apart_from_dictionary(fs_);
         ASSERT_GT(ids_.size(), kTimes + 1);
         for (std::size_t i = 0; i < kTimes; ++i) {
-            erase_patient(*store_, ids_[i]);
+            EXPECT_TRUE(test::erase(*store_, "Patient", ids_[i]));
             ASSERT_TRUE(test::is_packed(fs_.content(segment_path(1)))) << i;
         }
     }
@@ -94,10 +94,10 @@ class PackedTooOften : public testing::Test {
 TEST_F(PackedTooOften, StaysPackedWhereTheDeviceHasNoSpaceForAPlainOne) {
     // The write after the log's.
     fs_.fail_next(SimFileSystem::Call::write, Errc::no_store, 1, 1);
-    erase_patient(*store_, ids_[kTimes]);
+    EXPECT_TRUE(test::erase(*store_, "Patient", ids_[kTimes]));
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes])));
     EXPECT_TRUE(test::is_packed(fs_.content(segment_path(1))));
-    erase_patient(*store_, ids_[kTimes + 1]);
+    EXPECT_TRUE(test::erase(*store_, "Patient", ids_[kTimes + 1]));
     EXPECT_FALSE(on_disk(fs_, marker_of(ids_[kTimes + 1])));
     EXPECT_FALSE(test::is_packed(fs_.content(segment_path(1))));
     expect_all(*store_, [&](int i) {
@@ -150,12 +150,12 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
         ASSERT_TRUE(record);
         other += record->id == id_of(other) ? 1 : 0;
     }
-    erase_patient(*store, id_of(other));
+    EXPECT_TRUE(test::erase(*store, "Patient", id_of(other)));
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(other)));
     expect_sound(fs, kDirectory);
 
-    erase_patient(*store, id);
+    EXPECT_TRUE(test::erase(*store, "Patient", id));
     EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
     // What was erased from the packed segment takes up space again in the plain one, and is counted.
@@ -183,7 +183,8 @@ TEST(PackedSegment, IsNotMadeAgainWhileMoreMayBeErasedFromIt) {
     fill_store(ageing.store());
     ASSERT_GT(ageing.store().metrics().segments, packed + 3) << "these are too young";
 
-    erase_patient(ageing.store(), id_of(source_of(*packed_at(fs, segment_path(1)))));
+    EXPECT_TRUE(
+        test::erase(ageing.store(), "Patient", id_of(source_of(*packed_at(fs, segment_path(1))))));
     EXPECT_FALSE(test::is_packed(fs.content(segment_path(1))));
     const std::uint64_t looks = ageing.looks();
     // The first segment comes before those that are too young.

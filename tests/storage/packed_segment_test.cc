@@ -28,7 +28,6 @@
 namespace annals::storage {
 namespace {
 
-using test::CommitBuilder;
 using test::expect_sound;
 using test::kDirectory;
 using test::put;
@@ -70,7 +69,7 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
         expect_all(*store, kNone);
         put(*store, "Patient", "new", "after");
         EXPECT_EQ(store->totals().live, kPackedResources + 1U);
-        erase_patient(*store, "new");
+        EXPECT_TRUE(test::erase(*store, "Patient", "new"));
     }
     expect_sound(fs, kDirectory);
 }
@@ -141,7 +140,7 @@ TEST(PackedSegment, LeavesABackupsNameAlone) {
     const std::string packed = fs.content(segment_path(1));
     ASSERT_TRUE(test::is_packed(packed));
     fs.add_name(segment_path(1), "/backup/2");
-    erase_patient(*store, id_of(3));
+    EXPECT_TRUE(test::erase(*store, "Patient", id_of(3)));
     EXPECT_EQ(fs.content("/backup/2"), packed);
     EXPECT_NE(fs.content(segment_path(1)), packed);
     EXPECT_FALSE(test::unpacked(fs.content(segment_path(1))).find(marker(3)) != std::string::npos);
@@ -200,7 +199,7 @@ TEST(PackedSegment, LetsReadersGoOnWhileItIsMadeAndErasedFrom) {
     }
     pack_all(*store);
     for (int i = 0; i < kPackedResources; i += 20) {
-        erase_patient(*store, id_of(i));
+        EXPECT_TRUE(test::erase(*store, "Patient", id_of(i)));
     }
     pack_all(*store);
     stop = true;
@@ -250,11 +249,7 @@ TEST_F(DamagedPack, IsNamedWhereABlockIsNotWhole) {
     EXPECT_TRUE(store->load(*store->current(type_of("Patient"), id_of(40))));
     // Nothing can be erased from an unreadable block, but everything else can.
     for (const int lost_or_not : {0, 40}) {
-        CommitBuilder builder;
-        builder.erase("Patient", id_of(lost_or_not));
-        const Submission submission = store->submit(builder.commit());
-        ASSERT_TRUE(store->wait(submission.ticket));
-        EXPECT_TRUE(store->wait_erased(submission.ticket));
+        EXPECT_TRUE(test::erase(*store, "Patient", id_of(lost_or_not)));
         EXPECT_FALSE(store->current(type_of("Patient"), id_of(lost_or_not)));
     }
 }
@@ -267,7 +262,7 @@ TEST_F(DamagedPack, IsNamedByAnErasureThatCannotReachABody) {
     const auto store = open_packing(fs_, packing_options());
     const auto told_by_erasing = [&](const std::string& id) {
         testing::internal::CaptureStderr();
-        erase_patient(*store, id);
+        EXPECT_TRUE(test::erase(*store, "Patient", id));
         return testing::internal::GetCapturedStderr();
     };
     const std::string note = "erased data here cannot be told from other data, and stays";

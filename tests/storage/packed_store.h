@@ -79,15 +79,6 @@ inline void pack_all(Store& store) {
     ASSERT_TRUE(done) << done.error().detail;
 }
 
-inline void erase_patient(Store& store, const std::string& id) {
-    test::CommitBuilder builder;
-    builder.erase("Patient", id);
-    const Submission submission = store.submit(builder.commit());
-    ASSERT_TRUE(store.wait(submission.ticket));
-    const auto done = store.wait_erased(submission.ticket);
-    ASSERT_TRUE(done) << done.error().detail;
-}
-
 /// Expects every resource to be as it was written, except those that are `erased`.
 template <typename Erased>
 void expect_all(const Store& store, Erased&& erased) {

@@ -92,11 +92,7 @@ TEST_F(BackupTest, OnlyAnOlderBackupGoesBackBehindAnErasure) {
     const std::string then = content(*store_);
     const std::string older = directory_ / "older";
     ASSERT_TRUE(back_up_store(fs_, *store_, data_, older));
-    CommitBuilder builder;
-    builder.erase("Patient", "precious");
-    const Submission erased = store_->submit(builder.commit());
-    ASSERT_TRUE(store_->wait(erased.ticket));
-    ASSERT_TRUE(store_->wait_erased(erased.ticket));
+    ASSERT_TRUE(test::erase(*store_, "Patient", "precious"));
     fill_segments(*store_, 1);
     ASSERT_TRUE(back_up_now());
     RestoreOptions options;

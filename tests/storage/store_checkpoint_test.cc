@@ -39,14 +39,6 @@ Submission submit_put(Store& store, std::string_view type, std::string_view id,
     return submission;
 }
 
-void erase_and_wait(Store& store, std::string_view type, std::string_view id) {
-    CommitBuilder builder;
-    builder.erase(type, id);
-    const Ticket ticket = store.submit(builder.commit()).ticket;
-    EXPECT_TRUE(store.wait(ticket));
-    EXPECT_TRUE(store.wait_erased(ticket));
-}
-
 /// What is found without any checkpoint.
 std::string found_anew(FileSystem& fs) {
     StoreOptions options = searchable(4711);
@@ -113,7 +105,7 @@ TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
         {
             auto store = open_store(fs);
             submit_put(*store, "Patient", "p1", "green");
-            erase_and_wait(*store, "Patient", "p2");
+            EXPECT_TRUE(test::erase(*store, "Patient", "p2"));
             submit_put(*store, "Observation", "o", "blue >p1");
             last = describe_search(*store, kWords, store->last_position());
             const std::uint64_t calls = fs.changing_calls();
@@ -388,7 +380,7 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
     EXPECT_TRUE(mentions(fs, "secret"));
     {
         const auto store = open_store(fs);
-        erase_and_wait(*store, "Patient", "a");
+        EXPECT_TRUE(test::erase(*store, "Patient", "a"));
         EXPECT_FALSE(on_disk(fs, "secret"));
     }
     EXPECT_FALSE(mentions(fs, "secret"));
@@ -402,7 +394,7 @@ TEST(StoreCheckpoint, GivesNoFileANumberThatTheSyncedManifestStillNames) {
         submit_put(*open_store(fs), "Patient", "a", "red");
     }
     const auto store = open_store(fs);
-    erase_and_wait(*store, "Patient", "a");  // its file is removed, the manifest stays
+    EXPECT_TRUE(test::erase(*store, "Patient", "a"));  // its file is removed, the manifest stays
     bool reached = true;
     for (std::uint64_t n = 1; reached; ++n) {
         const auto killed = fs.after_power_cut(1);

@@ -323,11 +323,7 @@ TEST(Store, ThatReadsOnlyTakesWhatTheWriterHasErasedSinceForErased) {
     options.read_only = true;
     auto reader = open_store(directory.path(), std::move(options));
     ASSERT_NE(reader, nullptr);
-    CommitBuilder builder;
-    builder.erase("Patient", "a");
-    const Submission erased = writer->submit(builder.commit());
-    ASSERT_TRUE(writer->wait(erased.ticket));
-    ASSERT_TRUE(writer->wait_erased(erased.ticket));
+    ASSERT_TRUE(test::erase(*writer, "Patient", "a"));
     const VersionInfo info = reader->at({1}).value();
     for (const auto& loaded : {reader->load(info), reader->load_resident(info)}) {
         ASSERT_FALSE(loaded);
@@ -348,11 +344,7 @@ TEST(Store, ThatReadsOnlyKeepsWhatItHasReadWhateverTheWriterErases) {
     const auto read = reader->load(reader->at({1}).value());
     ASSERT_TRUE(read);
     const std::string before(read->body);
-    CommitBuilder builder;
-    builder.erase("Patient", "a");
-    const Submission erased = writer->submit(builder.commit());
-    ASSERT_TRUE(writer->wait(erased.ticket));
-    ASSERT_TRUE(writer->wait_erased(erased.ticket));
+    ASSERT_TRUE(test::erase(*writer, "Patient", "a"));
     EXPECT_EQ(read->body, before);
     EXPECT_EQ(read->id, "a");
 }
