@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "core/base/processor_time.h"
+#include "core/interactions/turns.h"
 #include "core/own_loop.h"
 #include "core/service.h"
 
@@ -12,18 +14,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <functional>
 
 namespace annals::test {
-
-/// The processor time of this thread: what other threads and processes take is no pause.
-inline std::chrono::microseconds thread_time() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::duration_cast<std::chrono::microseconds>(
-        std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-}
 
 inline asio::awaitable<void> repeat(core::Loop& loop, const bool& over,
                                     const std::function<void()>& turn) {
@@ -54,29 +47,37 @@ inline Result<core::Response> handle_beside(const core::Service& service, core::
 /// In processor time of the loop's thread.
 struct Watched {
     Result<core::Response> response;
-    std::chrono::microseconds longest{0};  ///< pause of another coroutine that is always ready
-    std::chrono::microseconds whole{0};
+    std::chrono::nanoseconds longest{0};  ///< pause of another coroutine that is always ready
+    std::chrono::nanoseconds whole{0};
 };
 
 inline Watched handle_watched(const core::Service& service, core::Request& request) {
     Watched watched{core::Response()};
-    const auto begin = thread_time();
+    const auto begin = processor_time();
     auto last = begin;
     watched.response = handle_beside(service, request, [&] {
-        const auto time = thread_time();
+        const auto time = processor_time();
         watched.longest = std::max(watched.longest, time - last);
         last = time;
     });
-    watched.whole = thread_time() - begin;
+    watched.whole = processor_time() - begin;
     return watched;
 }
 
 /// Expects turns of about `turn`; longer ones if everything takes long, as in a sanitized build. The whole must take several times
 /// as long.
-inline void expect_turns_of(std::chrono::microseconds turn, const Watched& watched) {
-    const std::chrono::microseconds most = std::max(3 * turn, watched.whole / 4);
+inline void expect_turns_of(std::chrono::nanoseconds turn, const Watched& watched) {
+    const std::chrono::nanoseconds most = std::max(3 * turn, watched.whole / 4);
     EXPECT_GT(watched.whole.count(), most.count()) << "one turn is enough for everything";
-    EXPECT_LT(watched.longest.count(), most.count()) << "of " << watched.whole.count() << " us";
+    EXPECT_LT(watched.longest.count(), most.count()) << "of " << watched.whole.count() << " ns";
+}
+
+/// Handles `request`, and expects an answer of `status` in turns of about core::kTurn.
+inline void expect_turns(const core::Service& service, core::Request& request, int status) {
+    const Watched watched = handle_watched(service, request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_EQ(watched.response->status, status);
+    expect_turns_of(core::kTurn, watched);
 }
 
 }  // namespace annals::test

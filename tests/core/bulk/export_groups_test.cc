@@ -2,7 +2,6 @@
 
 #include "core/bulk/export_scope.h"
 #include "core/definitions.h"
-#include "core/interactions/turns.h"
 #include "tests/core/bulk/export_fixture.h"
 #include "tests/support/cpu_of.h"
 #include "tests/support/longest_pause.h"
@@ -191,10 +190,7 @@ TEST_F(ExportTest, IsBegunInTurnsOfAGroupWithManyGroupsInIt) {
     request.path = "/Group/all/$export";
     request.base_url = kBaseUrl;
     request.headers.push_back({"Prefer", "respond-async"});
-    const test::Watched watched = test::handle_watched(service(), request);
-    ASSERT_TRUE(watched.response);
-    EXPECT_EQ(watched.response->status, 202);
-    test::expect_turns_of(kTurn, watched);
+    test::expect_turns(service(), request, 202);
 }
 
 TEST_F(ExportTest, IsBegunInTurnsWithManyFilters) {
@@ -216,10 +212,7 @@ TEST_F(ExportTest, IsBegunInTurnsWithManyFilters) {
     }
     request.query = query;
     request.headers.push_back({"Prefer", "respond-async"});
-    const test::Watched watched = test::handle_watched(service(), request);
-    ASSERT_TRUE(watched.response);
-    EXPECT_EQ(watched.response->status, 202);
-    test::expect_turns_of(kTurn, watched);
+    test::expect_turns(service(), request, 202);
 }
 
 TEST_F(LinkedExportTest, OfAGroupGivesWhatItsMembersResourcesAreLinkedTo) {

@@ -3,7 +3,6 @@
 #include "core/operations/purge.h"
 
 #include "core/base/digest.h"
-#include "core/interactions/turns.h"
 #include "core/own_loop.h"
 #include "core/target.h"
 #include "tests/core/operations/purge_fixture.h"
@@ -395,10 +394,7 @@ class LongPurgeTest : public PurgeTest {
         request.path = "/Patient/p/$purge";
         request.query = "dryRun=true";
         request.base_url = kBaseUrl;
-        const test::Watched watched = test::handle_watched(service(), request);
-        ASSERT_TRUE(watched.response);
-        EXPECT_EQ(watched.response->status, 200);
-        test::expect_turns_of(kTurn, watched);
+        test::expect_turns(service(), request, 200);
     }
 };
 

@@ -1,6 +1,5 @@
 // $undo: when it is refused, and when nothing or little is left to take back.
 
-#include "core/interactions/turns.h"
 #include "tests/support/longest_pause.h"
 #include "tests/support/service_fixture.h"
 
@@ -214,10 +213,7 @@ TEST_F(UndoTest, TellsOfVeryManyResourcesInTurns) {
     request.path = "/$undo";
     request.query = "from=1&dryRun=true";
     request.base_url = kBaseUrl;
-    const test::Watched watched = test::handle_watched(service(), request);
-    ASSERT_TRUE(watched.response);
-    EXPECT_EQ(watched.response->status, 200);
-    test::expect_turns_of(kTurn, watched);
+    test::expect_turns(service(), request, 200);
 }
 
 }  // namespace
