@@ -4,6 +4,32 @@
 
 namespace annals::storage {
 
+namespace {
+
+/// For more terms, a search in them for each value is cheaper.
+constexpr std::size_t kFewTerms = 4;
+
+/// Without an early exit: then several values are compared at once.
+bool contains(std::span<const std::uint64_t> values, std::uint64_t term) noexcept {
+    bool found = false;
+    for (const std::uint64_t value : values) {
+        found |= value == term;
+    }
+    return found;
+}
+
+/// Whether any of `terms`, which ascend, is among `values`.
+bool meet(std::span<const std::uint64_t> terms, std::span<const std::uint64_t> values) noexcept {
+    if (terms.size() <= kFewTerms) {
+        return std::ranges::any_of(terms,
+                                   [&](std::uint64_t term) { return contains(values, term); });
+    }
+    return std::ranges::any_of(
+        values, [&](std::uint64_t value) { return std::ranges::binary_search(terms, value); });
+}
+
+}  // namespace
+
 void RecentWrites::add(TypeId type, Ticket ticket, std::uint64_t identity,
                        const SearchEntries* entries) {
     if (chunks_.empty() || chunks_.back().writes.size() >= kChunkWrites ||
@@ -72,9 +98,6 @@ std::optional<RecentWrites::Hit> RecentWrites::find(const Guard& guard) const {
     if (begin < (chunks_.empty() ? next_ : chunks_.front().first).value) {
         return Hit{};
     }
-    const auto carried = [&](std::uint64_t value) {
-        return std::binary_search(guard.terms.begin(), guard.terms.end(), value);
-    };
     for (auto chunk = chunks_.rbegin();
          chunk != chunks_.rend() && chunk->first.value + chunk->writes.size() > begin; ++chunk) {
         for (std::size_t i = chunk->writes.size(); i-- > 0 && chunk->first.value + i >= begin;) {
@@ -84,7 +107,7 @@ std::optional<RecentWrites::Hit> RecentWrites::find(const Guard& guard) const {
             }
             const auto values = std::span(chunk->values).first(write.values_end);
             const std::size_t from = i == 0 ? 0 : chunk->writes[i - 1].values_end;
-            if (guard.terms.empty() || std::ranges::any_of(values.subspan(from), carried)) {
+            if (guard.terms.empty() || meet(guard.terms, values.subspan(from))) {
                 return Hit{{chunk->first.value + i}, write.ticket};
             }
         }

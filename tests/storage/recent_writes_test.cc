@@ -154,7 +154,7 @@ TEST(RecentWrites, AgreeWithAListOfAllVersions) {
         all.push_back(seen);
         if (pick(3) == 0) {
             std::vector<std::uint64_t> terms;
-            for (std::uint64_t t = pick(20); t < 60 && terms.size() < 3; t += 1 + pick(20)) {
+            for (std::uint64_t t = pick(20); t < 60 && terms.size() < 6; t += 1 + pick(20)) {
                 terms.push_back(t);
             }
             const Guard asked =
