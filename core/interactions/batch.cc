@@ -24,7 +24,9 @@ namespace annals::core {
 
 namespace {
 
+/// Entries in flight; what is submitted at once may be more, so that the next are submitted while the first are synced.
 constexpr std::size_t kInFlightMax = 128;
+constexpr std::size_t kSubmittedMax = 512;
 constexpr std::size_t kBatchEntriesPerTurn = 128;
 
 /// The usual size of an entry of the answer without its resource.
@@ -224,13 +226,13 @@ class Batch {
     bool must_wait(const BatchEntry& entry) const {
         switch (entry.order) {
             case Order::create:
-                return in_flight_ >= kInFlightMax;
+                return in_flight_ >= kSubmittedMax;
             case Order::conditional_create:
                 return in_flight_ >= kInFlightMax || !resources_.empty() || updates_ != 0;
             case Order::conditional_update:
                 return in_flight_ >= kInFlightMax || !resources_.empty();
             case Order::write:
-                return in_flight_ >= kInFlightMax || creates_ + updates_ != 0 ||
+                return in_flight_ >= kSubmittedMax || creates_ + updates_ != 0 ||
                        !all_submitted(entry.resource);
             case Order::instance:
                 return in_flight_ >= kInFlightMax || creates_ + updates_ != 0 ||
@@ -273,9 +275,9 @@ class Batch {
         } else {
             if (entry.order == Order::write) {
                 entry.order = Order::instance;
-                while (must_wait(entry)) {
-                    co_await change();
-                }
+            }
+            while (in_flight_ >= kInFlightMax || must_wait(entry)) {
+                co_await change();
             }
             begin(entry, false);
             spawn(*outer_.loop, "batch entry", finish_routed(entry));
