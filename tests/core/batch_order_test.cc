@@ -135,5 +135,31 @@ TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
     }
 }
 
+TEST(BatchOrder, LetsPatchesAndReadsSeeTheWritesThatAreStillInFlight) {
+    const std::string patch =
+        R"({"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
+        R"({"name":"type","valueCode":"delete"},{"name":"path","valueString":"Patient.name"}]}]})";
+    TestService server;
+    // More than may be in flight.
+    std::vector<std::string> entries(
+        700, entry_of("PUT", "Patient/1", patient_json("1", R"("name":[{"text":"x"}])")));
+    entries.push_back(entry_of("PATCH", "Patient/1", patch));
+    entries.push_back(entry_of("GET", "Patient/1"));
+    entries.push_back(entry_of("PUT", "Patient/1", patient_json("1")));
+    entries.push_back(
+        entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifMatch":"W/\"701\"")"));
+    entries.push_back(entry_of("DELETE", "Patient/1"));
+    entries.push_back(entry_of("GET", "Patient/1"));
+    const Json bundle(server.submit(bundle_of("batch", entries)).body);
+    EXPECT_EQ(bundle.entry(699)["response"]["etag"].string(), "W/\"700\"");
+    EXPECT_EQ(bundle.entry(700)["response"]["etag"].string(), "W/\"701\"");
+    EXPECT_EQ(bundle.entry(701)["resource"]["meta"]["versionId"].string(), "701");
+    EXPECT_FALSE(bundle.entry(701)["resource"]["name"]);
+    EXPECT_EQ(bundle.entry(702)["response"]["etag"].string(), "W/\"702\"");
+    EXPECT_EQ(bundle.status(703), "412");
+    EXPECT_EQ(bundle.entry(704)["response"]["etag"].string(), "W/\"703\"");
+    EXPECT_EQ(bundle.status(705), "410");
+}
+
 }  // namespace
 }  // namespace annals::core
