@@ -209,7 +209,7 @@ void Searcher::add_cursors(const Asked& asked, const SearchPage& found, FoundPag
     there.total = found.total;
     there.query = digest(asked);
     there.now = asked.now;
-    there.by_instant = !asked.cursor || asked.cursor->by_instant;
+    there.by_instant = found.by_instant;
     if (page.size == 0) {
         return;
     }

@@ -361,7 +361,7 @@ class Search {
         there.total = page.total;
         there.query = digest_;
         there.carried = snapshot_->carried_count();
-        there.by_instant = !cursor_ || cursor_->by_instant;
+        there.by_instant = page.by_instant;
         there.now = now_;
         const std::optional<Position> previous = page.previous_edge(cursor_);
         const std::optional<Position> next = page.next_edge(cursor_);

@@ -43,7 +43,8 @@ class PageFinder {
             page_.total = cursor_->total;
         }
         Result<void> done = Result<void>();
-        if (count_ > 0 && is_in_commit_order()) {
+        page_.by_instant = !is_in_commit_order();
+        if (count_ > 0 && !page_.by_instant) {
             done = co_await newest_first();
         } else if (count_ > 0) {
             done = co_await sorted();

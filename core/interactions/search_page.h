@@ -25,6 +25,7 @@ struct SearchPage {
     std::optional<std::uint64_t> total;
     bool begins_inside = false;  ///< there are matches before these
     bool ends_inside = false;    ///< there are matches after these
+    bool by_instant = true;      ///< for the cursors of other pages
 
     /// Where the page before this one ends, and the one after it begins, as in a Cursor; none: there is no such page. `own`: that
     /// of this page. If all of it was erased while it was made, they lead to what is left in its place.

@@ -21,7 +21,8 @@ struct Cursor {
     Position snapshot;       ///< the first page's snapshot, which all pages see
     Position edge;           ///< the last match of the previous page, or the first of the next
     bool backwards = false;  ///< the page ends before the edge
-    /// The order without `_sort` is by `_lastUpdated`. False in cursors of versions that knew commit order only: they go on in it.
+    /// The order without `_sort` is by `_lastUpdated`. False: it is that of commits, because instants ascended in it when the page was
+    /// made, or because a version of this server that knew no other wrote the cursor.
     bool by_instant = true;
     std::optional<std::uint64_t> total;  ///< as given on the first page
     std::uint32_t query = 0;             ///< a digest of the search; the reader compares it

@@ -1,11 +1,13 @@
 // The reads of a ServiceSimulation: single versions, histories and pages.
 
+#include "core/search/cursor.h"
 #include "tests/simulate/service_simulation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace annals::test {
 
@@ -340,6 +342,22 @@ void ServiceSimulation::follow_chain() {
     }
 }
 
+namespace {
+
+// Whether the cursor in a link says that the default order is that of instants.
+bool goes_by_instant(std::string_view link) {
+    static constexpr std::string_view kName = "_cursor=";
+    const std::size_t at = link.find(kName);
+    if (at == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view rest = link.substr(at + kName.size());
+    const auto cursor = core::search::read_cursor(rest.substr(0, rest.find('&')));
+    return cursor && cursor->by_instant;
+}
+
+}  // namespace
+
 void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) {
     const AsPatient scopes(*this, chain.by_patient);
     if (chain.follows) {
@@ -363,8 +381,7 @@ void ServiceSimulation::compare_page(Chain& chain, const std::string& relation) 
         }
     }
     bool needs_edge =
-        chain.needs_edge ||
-        (!chain.type.empty() && !store().instants_ascend(find_resource_type(chain.type)));
+        chain.needs_edge || (chain.is_unsorted && goes_by_instant(chain.links.at(relation)));
     const Answer answer = exchange("GET", chain.links.at(relation));
     const bool erased = chain.erasures != model_.erasures();
     if (!chain.name.empty() && !model_.shows_any(chain.name)) {

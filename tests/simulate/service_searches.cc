@@ -361,11 +361,11 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
                   }
                   return expected;
               }};
-    read.then = [this, type, all, count, includes, is_sorted = !keys.empty()](
+    read.then = [this, all, count, includes, is_sorted = !keys.empty()](
                     Position bound, const ReceivedBundle& bundle) {
         Chain chain;
         chain.needs_edge = is_sorted;
-        chain.type = is_sorted ? "" : type;
+        chain.is_unsorted = !is_sorted;
         chain.includes = includes;
         chain.bound = bound;
         chain.found = all;

@@ -83,8 +83,8 @@ class ServiceSimulation : public ServiceFixture {
         /// A search with _sort, or $everything: there is no page next to what was erased.
         bool needs_edge = false;
         bool may_need_edge = false;
-        /// Of a search without _sort: the same, unless the type's instants ascend.
-        std::string type;
+        /// A search without _sort: the same, if its cursors say that the order is that of instants.
+        bool is_unsorted = false;
         std::string includes;  ///< the parameter of Observation by which something is included
         bool by_patient = false;
         Position bound;

@@ -329,6 +329,25 @@ TEST_F(DefaultOrder, NeedsTheEdgeOfAPageOnlyWhereInstantsDoNotAscend) {
     }
 }
 
+TEST_F(DefaultOrder, GoesOnFromAnErasedEdgeIfInstantsAscendedOnItsPage) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    std::vector<Version> versions;
+    for (int i = 0; i < 20; ++i) {
+        versions.push_back({fmt::format("Patient/{}", i), 100 + i, R"("active":true)"});
+    }
+    bring(versions);
+    const Names all = in_order(of_type("Patient"));
+    Searchset page = get("/Patient?_count=3");
+    const std::string next = page.links.at("next");
+    ASSERT_EQ(send("DELETE", "/" + all[2]).status, 204);
+    bring({{"Patient/older", 0, R"("active":true)"}});
+    ASSERT_FALSE(store().instants_ascend(find_resource_type("Patient")));
+    page = get(next);
+    EXPECT_EQ(follow("next", page), Names(all.begin() + 3, all.end()));
+}
+
 TEST_F(DefaultOrder, IsThatOfAnEarlierStateThatTheIndexNoLongerHas) {
     store_options_.search_index.positions_retained = 10;
     store_options_.search_index.pending_documents = 0;
