@@ -11,7 +11,6 @@
 #include "core/search/parameters.h"
 
 #include <string>
-#include <string_view>
 
 namespace annals::core {
 

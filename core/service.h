@@ -25,7 +25,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace annals::core {
 

@@ -10,7 +10,6 @@
 #include "storage/types.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <unordered_map>
 #include <vector>
 

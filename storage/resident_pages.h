@@ -10,7 +10,6 @@
 #include "storage/file_system.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

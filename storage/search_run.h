@@ -24,7 +24,6 @@
 #include <memory>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>

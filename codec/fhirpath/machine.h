@@ -15,7 +15,6 @@
 
 #include <re2/re2.h>
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "core/base/ascii.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

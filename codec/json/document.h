@@ -13,7 +13,6 @@
 #include "core/base/result.h"
 
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>

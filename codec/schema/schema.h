@@ -11,9 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace annals::schema {

@@ -10,7 +10,6 @@
 #include "codec/schema/schema.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -14,7 +14,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace annals::core {
 

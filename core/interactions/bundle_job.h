@@ -14,7 +14,6 @@
 #include <asio/awaitable.hpp>
 
 #include <chrono>
-#include <string_view>
 
 namespace annals::core {
 

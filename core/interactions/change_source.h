@@ -11,7 +11,6 @@
 #include "core/service.h"
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

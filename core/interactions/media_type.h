@@ -8,7 +8,6 @@
 
 #include "core/base/text.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -9,7 +9,6 @@
 #include "codec/json/document.h"
 #include "core/jobs/job.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

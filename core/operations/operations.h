@@ -9,9 +9,7 @@
 #include "core/service.h"
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace annals::core {

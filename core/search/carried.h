@@ -20,10 +20,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace annals::core::search {
+
+struct Carried;
 
 /// The runs of the carried resources of one type, built from the first `through` resources of all types.
 struct CarriedTypeRuns {

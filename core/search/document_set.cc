@@ -3,7 +3,6 @@
 #include "core/base/sort_unique.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace annals::core::search {
 

@@ -7,7 +7,6 @@
 
 #include "storage/search_run.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>

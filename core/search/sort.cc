@@ -7,7 +7,6 @@
 #include "core/search/terms.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace annals::core::search {

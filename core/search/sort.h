@@ -11,10 +11,8 @@
 #include "core/search/query.h"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace annals::core::search {

@@ -11,7 +11,6 @@
 #include "core/search/plan.h"
 
 #include <cstdint>
-#include <optional>
 
 namespace annals::core::search {
 

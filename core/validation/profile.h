@@ -9,7 +9,6 @@
 #include "core/validation/context.h"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>

@@ -10,7 +10,6 @@
 #include "tests/support/turn_lengths.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <chrono>
 #include <map>

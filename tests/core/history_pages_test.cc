@@ -6,7 +6,6 @@
 #include "tests/support/commits.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,6 @@
 
 #include "core/validation/validate.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>

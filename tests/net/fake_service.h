@@ -28,7 +28,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 namespace annals::test {
 

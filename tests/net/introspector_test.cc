@@ -16,7 +16,6 @@
 #include <future>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,8 @@
 #include "net/request_reader.h"
 
-#include <random>
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace annals::test {
 namespace {

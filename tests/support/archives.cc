@@ -6,8 +6,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include <memory>
-
 namespace annals::test {
 
 namespace {

@@ -8,8 +8,6 @@
 
 #include <gmock/gmock.h>
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

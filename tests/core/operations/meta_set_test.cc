@@ -2,7 +2,7 @@
 
 #include "core/operations/meta_set.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace annals::core {
 namespace {

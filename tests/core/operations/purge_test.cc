@@ -19,7 +19,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace annals::core {
 namespace {

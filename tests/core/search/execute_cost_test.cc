@@ -11,7 +11,6 @@
 #include <ctime>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

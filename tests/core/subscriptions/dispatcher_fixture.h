@@ -7,7 +7,6 @@
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <memory>
 #include <string>
