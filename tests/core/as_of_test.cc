@@ -1,6 +1,7 @@
 // _asOf: what was found at any time is found again as of then, by the index and by the bodies.
 
 #include "codec/json/document.h"
+#include "core/search/execute.h"
 #include "core/search/past_runs.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
