@@ -84,7 +84,7 @@ class Backup {
     /// Held by code that writes into a segment, from checking that the file has only one name until the write is done.
     std::unique_lock<std::mutex> hold_files() const {
         return options_.files == nullptr ? std::unique_lock<std::mutex>()
-                                         : std::unique_lock(*options_.files);
+                                         : std::unique_lock(options_.files->mutex);
     }
 
     std::string source(std::uint64_t number) const { return from_ + "/" + segment_name(number); }
@@ -202,7 +202,9 @@ class Backup {
         ANNALS_TRY_VOID(choose_draft(number));
         std::unique_lock lock = hold_files();
         ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
-        const bool linked = fs_.link(source(number), draft_).has_value();
+        const bool may_link =
+            options_.files == nullptr || !options_.files->unsynced.contains(number);
+        const bool linked = may_link && fs_.link(source(number), draft_).has_value();
         if (!alone && lock.owns_lock()) {
             lock.unlock();
         }

@@ -137,7 +137,7 @@ Result<bool> Compaction::begin_next() {
 // Makes the new file the segment, if that is worth it.
 Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
     const std::uint64_t number = rewrite.number();
-    std::unique_lock lock(log_.files);
+    std::unique_lock lock(log_.files.mutex);
     auto finished = rewrite.finish();
     lock.unlock();
     broken_ = rewrite.finished() && !finished;

@@ -192,7 +192,7 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
     ANNALS_TRY(Segment segment, make_segment(header, std::move(data), bytes.size()));
     {
         // A backup takes one file or the other, and knows which.
-        const std::lock_guard lock(log_.files);
+        const std::lock_guard lock(log_.files.mutex);
         ANNALS_TRY_VOID(log_.fs.rename(draft, segments_ + "/" + segment_name(header.number)));
         ANNALS_TRY_VOID(log_.fs.sync_directory(segments_));
     }
@@ -333,7 +333,7 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
             ++end;
         }
         // Nobody may give the file another name between the check of how many it has and the sync.
-        std::unique_lock lock(log_.files);
+        std::unique_lock lock(log_.files.mutex);
         if (number != log_.writer.open_number()) {
             auto copied = break_links(log_.fs, segments_, number);
             if (!copied || *copied) {
@@ -347,8 +347,10 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
         }
         const std::string path = segments_ + "/" + segment_name(number);
         ANNALS_TRY(const auto file, log_.fs.open(path, FileSystem::Mode::read_write));
+        log_.files.unsynced.insert(number);
         ANNALS_TRY_VOID(apply_blankings(*file, blankings.subspan(begin, end - begin)));
         ANNALS_TRY_VOID(file->sync());
+        log_.files.unsynced.erase(number);
         lock.unlock();
         if (copied_.contains(number)) {
             ANNALS_TRY(const std::uint64_t bytes, file->size());

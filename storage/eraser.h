@@ -12,11 +12,11 @@
 #include "storage/erasure_journal.h"
 #include "storage/index.h"
 #include "storage/segment.h"
+#include "storage/segment_files.h"
 
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,7 +35,7 @@ struct OpenLog {
     SegmentTable& table;
     Index& index;
     SegmentWriter& writer;
-    std::mutex& files;  ///< held while a segment's file is replaced: Store::segment_files()
+    SegmentFiles& files;  ///< Store::segment_files(), held while a segment's file is replaced
 };
 
 class Eraser {

@@ -193,7 +193,7 @@ std::optional<LogEnd> Store::log_end() const {
     return impl_->log_writer == nullptr ? std::nullopt : std::optional(impl_->log_writer->end());
 }
 
-std::mutex& Store::segment_files() const noexcept {
+SegmentFiles& Store::segment_files() const noexcept {
     return impl_->segment_files;
 }
 

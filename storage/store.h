@@ -16,7 +16,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@ namespace annals::storage {
 
 class FileSystem;
 class HistoryWalk;
+struct SegmentFiles;
 
 /// When a commit settles and becomes visible (the key `durability`). A power cut can only take the newest commits, each as
 /// a whole; a killed process loses nothing.
@@ -345,9 +345,8 @@ class Store {
     /// The end of what is durable and visible in the log: what a backup takes. None in a read-only store.
     std::optional<LogEnd> log_end() const;
 
-    /// Held by whoever changes a segment in place, from checking that its file has only one name until the change is
-    /// written; a backup holds it while it links such a file. Not for threads that must not block.
-    std::mutex& segment_files() const noexcept;
+    /// For those who take or change the files of segments.
+    SegmentFiles& segment_files() const noexcept;
 
     /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
     Result<StoredVersion> load(const VersionInfo& info) const;

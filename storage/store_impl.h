@@ -16,6 +16,7 @@
 #include "storage/recovery.h"
 #include "storage/resident_pages.h"
 #include "storage/search_saver.h"
+#include "storage/segment_files.h"
 #include "storage/segment_footer.h"
 #include "storage/sequencer.h"
 #include "storage/store.h"
@@ -71,7 +72,7 @@ struct Store::Impl {
 
     // Null in a read-only store. In this order: each uses those above it.
     SettleListeners listeners;
-    std::mutex segment_files;
+    SegmentFiles segment_files;
     std::unique_ptr<SegmentWriter> segment_writer;
     std::unique_ptr<Sequencer> sequencer;
     std::unique_ptr<Eraser> eraser;

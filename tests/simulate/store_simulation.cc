@@ -2,6 +2,7 @@
 
 #include "tests/simulate/store_simulation.h"
 
+#include "storage/segment_files.h"
 #include "storage/verify.h"
 #include "tests/support/search_store.h"
 
@@ -195,7 +196,7 @@ void StoreSimulation::meet_faults_in_opening(bool may_cut) {
 }
 
 void StoreSimulation::link_segment() {
-    const std::lock_guard lock(store_->segment_files());
+    const std::lock_guard lock(store_->segment_files().mutex);
     std::vector<std::string> sealed;
     for (const std::string& path : fs_->paths()) {
         if (path.ends_with(".seg") && path.starts_with(kSimulatedStore)) {

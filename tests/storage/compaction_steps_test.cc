@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <mutex>
 #include <string>
 
 namespace annals::storage {
@@ -59,7 +58,7 @@ struct SealedSegment {
     SegmentTable table;
     Index index;
     SegmentWriter writer{fs, "/data/segments", {kMebibyte, false}, 7, table};
-    std::mutex files;
+    SegmentFiles files;
     const OpenLog log{fs, "/data", table, index, writer, files};
     Eraser eraser{log, {}};
 };

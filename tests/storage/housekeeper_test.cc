@@ -72,7 +72,7 @@ class HeldHousekeeper : public ::testing::Test {
     test::SimFileSystem fs_;
     SegmentTable table_;
     Index index_;
-    std::mutex files_;
+    SegmentFiles files_;
     SegmentWriter writer_{fs_, "/data/segments", {1 << 20, false}, 1, table_};
     const OpenLog log_{fs_, "/data", table_, index_, writer_, files_};
     Eraser eraser_{log_, {}};

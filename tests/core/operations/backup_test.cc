@@ -3,6 +3,7 @@
 #include "core/operations/backup_run.h"
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
+#include "storage/segment_files.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
@@ -83,7 +84,7 @@ TEST_F(BackupOperationTest, IsNotBegunWhereThereIsNoThreadForIt) {
 TEST_F(BackupOperationTest, IsNotBegunWhileAnotherIsBeingMade) {
     put_patient("a");
     {
-        const std::lock_guard erasing(store().segment_files());  // it waits for this
+        const std::lock_guard erasing(store().segment_files().mutex);  // it waits for this
         EXPECT_EQ(send("POST", "/$backup?to=first").status, 202);
         EXPECT_EQ(send("POST", "/$backup?to=second").status, 409);
         EXPECT_EQ(send("GET", "/$backup").status, 202);
@@ -137,7 +138,7 @@ TEST(BackupRunTest, IsEndedWithTheServerAndCompletedByTheNext) {
     // On a busy machine a backup may go on before it is told to end.
     bool unfinished = false;
     for (int i = 0; i < 20 && !unfinished; ++i) {
-        std::unique_lock erasing((*store)->segment_files());  // it waits for this
+        std::unique_lock erasing((*store)->segment_files().mutex);  // it waits for this
         auto run = std::make_unique<BackupRun>(config, **store);
         EXPECT_TRUE(run->start("nightly"));
         wait_for([&] {
