@@ -52,7 +52,7 @@ void verify_composite(benchmark::State& state) {
     const TypeId type = *find_resource_type("MolecularSequence");
     const auto query =
         corpus.parse("MolecularSequence", "chromosome-variant-coordinate=1$50$60", true);
-    const auto document = corpus.read(type, "one");
+    const auto document = corpus.read(type, "one", nullptr);
     const Plan& plan = query->types[0].plan;
     for (auto _ : state) {
         benchmark::DoNotOptimize(plan.check((*document)->root()));
