@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace annals::core {
 
@@ -19,15 +20,40 @@ QueryNeeds::QueryNeeds(const Service& service, Loop& loop)
 }
 
 asio::awaitable<Result<void>> QueryNeeds::meet() {
+    const bool spent = std::exchange(put_off_.spent, false);
     if (!unread_.empty()) {
         co_await loop_.fetched(std::exchange(unread_, {}));
         put_off_.work.clear();
         ++times_fetched_;
         co_return Result<void>();
     }
+    if (spent && put_off_.work.empty()) {
+        co_await loop_.yield();
+        if (loop_.given_up()) {
+            co_return Error{Errc::overloaded};
+        }
+    } else {
+        Result<void> left = co_await leave_to_worker();
+        if (!left) {
+            co_return std::move(left.error());
+        }
+    }
+    if (std::chrono::steady_clock::now() >= end_) {
+        co_return Error{Errc::timeout};
+    }
+    if (put_off_.bytes > kHeldBytesMax) {
+        co_return Error{Errc::too_costly,
+                        fmt::format("What the query's value sets and codes stand for takes more "
+                                    "than {} MiB",
+                                    kHeldBytesMax >> 20)};
+    }
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> QueryNeeds::leave_to_worker() {
     terminology::Worker& worker = service_.definitions().worker();
     const search::PutOff::Limit limit{end_, &worker.stopping()};
-    using Done = std::vector<search::PutOff::Done>;
+    using Done = std::vector<std::pair<std::string, search::PutOff::Made>>;
     auto done = co_await worker.make<Done>(
         loop_,
         [work = std::exchange(put_off_.work, {}), at = put_off_.at, &service = service_, limit] {
@@ -35,7 +61,7 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
             const search::SnapshotResources stored(snapshot, service.definitions().carried());
             Done made;
             for (const search::PutOff::Work& one : work) {
-                made.push_back({one.question, one.make(stored, limit)});
+                made.emplace_back(one.question, one.make(stored, limit));
             }
             return made;
         },
@@ -43,25 +69,16 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
     if (!done) {
         co_return std::move(done.error());
     }
-    if (std::chrono::steady_clock::now() >= end_) {
-        co_return Error{Errc::timeout};
-    }
     if (times_expired_ < kTimesExpiredMax) {
         // Where the snapshot grew too old meanwhile it is asked again: the query may next be read at a newer one.
-        const std::size_t expired = std::erase_if(*done, [](const search::PutOff::Done& one) {
-            return !one.made && one.made.error().code == Errc::expired;
+        const std::size_t expired = std::erase_if(*done, [](const auto& one) {
+            return !one.second && one.second.error().code == Errc::expired;
         });
         times_expired_ += expired > 0 ? 1 : 0;
     }
-    for (const search::PutOff::Done& one : *done) {
-        bytes_ += one.made ? one.made->bytes : 0;
+    for (auto& [question, made] : *done) {
+        put_off_.keep(std::move(question), std::move(made));
     }
-    if (bytes_ > kHeldBytesMax) {
-        co_return Error{
-            Errc::too_costly,
-            fmt::format("The value sets of the search have more than {} bytes", kHeldBytesMax)};
-    }
-    std::ranges::move(*done, std::back_inserter(put_off_.done));
     co_return Result<void>();
 }
 

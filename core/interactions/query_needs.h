@@ -19,16 +19,16 @@
 
 namespace annals::core {
 
-/// What the worker finds out about value sets and code systems for a query is held until the query has been read: at most so many
-/// bytes, five of the largest.
+/// What is found out about value sets and code systems for a query is held until the query has been read: at most so many bytes,
+/// five of the largest, if it is read more than once.
 inline constexpr std::size_t kHeldBytesMax = 96 << 20;
 
 /// How often a query asks the worker again because its snapshot had grown too old.
 inline constexpr int kTimesExpiredMax = 3;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
-/// have their turn. From its construction on, the worker has `limits.request_timeout` for all of it. Lifetime: the arguments
-/// outlive this.
+/// have their turn; so do they between many small ones. From its construction on, there is `limits.request_timeout` for all of it.
+/// Lifetime: the arguments outlive this.
 class QueryNeeds {
   public:
     QueryNeeds(const Service& service, Loop& loop);
@@ -43,24 +43,27 @@ class QueryNeeds {
 
     search::PutOff* put_off() noexcept { return &put_off_; }
 
-    /// The end of the worker's time.
+    /// The end of that time.
     std::chrono::steady_clock::time_point end() const noexcept { return end_; }
 
     /// False: the query was read without what it lacks, and the result is meaningless.
-    bool are_met() const noexcept { return unread_.empty() && put_off_.work.empty(); }
+    bool are_met() const noexcept {
+        return unread_.empty() && put_off_.work.empty() && !put_off_.spent;
+    }
 
     /// Provides some of what is lacking; then the query is read again. Errors: overloaded: too much waits for the worker, or
-    /// nobody waits for the result any more; timeout: the worker did not get it done in time; too_costly: kHeldBytesMax.
+    /// nobody waits for the result any more; timeout: it was not done in time; too_costly: kHeldBytesMax.
     asio::awaitable<Result<void>> meet();
 
   private:
+    asio::awaitable<Result<void>> leave_to_worker();
+
     const Service& service_;
     Loop& loop_;
     std::chrono::steady_clock::time_point end_;
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
-    std::size_t bytes_ = 0;  ///< of what the worker has found out
     int times_expired_ = 0;
 };
 

@@ -12,7 +12,8 @@ namespace annals::core::search {
 
 namespace {
 
-// How many value sets and code systems a query looks into on a loop that take as long as one may: about ten milliseconds' work.
+// How many value sets and code systems a query looks into in one turn that take as long as one may on a loop: about ten
+// milliseconds' work.
 constexpr std::size_t kLooksOnLoop = 10;
 
 // How many resources with the same url are examined to find a version.

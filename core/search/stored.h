@@ -9,6 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
+#include "core/base/text_map.h"
 #include "core/terminology/r4.h"
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core::search {
@@ -28,8 +30,8 @@ using StoredDocument = std::shared_ptr<const json::Document>;
 
 class StoredResources;
 
-/// Work that reading a query leaves to another thread: value sets and code systems that take long to process. Once the
-/// results are here, the query is read again and uses them, though they may be of a slightly earlier snapshot.
+/// Work that reading a query leaves to another turn, or to another thread: value sets and code systems that take long to process.
+/// The query is read again then and uses the results, though they may be of a slightly earlier snapshot.
 struct PutOff {
     /// When the work is to end.
     struct Limit {
@@ -37,38 +39,35 @@ struct PutOff {
         const std::atomic<bool>* stopping = nullptr;  ///< unless null, it ends once this is set
     };
 
-    struct Question {
-        std::string modifier;  ///< of the search parameter; the type of the result depends on it
-        std::string name;      ///< of the value set or code system
-        std::string code;      ///< none for a value set
-
-        bool operator==(const Question&) const = default;
-    };
-
     struct Held {
-        std::shared_ptr<const void> made;
-        std::size_t bytes = 0;  ///< of memory
+        std::shared_ptr<const void> made;  ///< its type depends on the question
+        std::size_t bytes = 0;             ///< of memory
     };
 
     using Made = Result<Held>;
 
     struct Work {
-        Question question;
+        std::string question;  ///< as the text that `done` knows it by
         std::function<Made(const StoredResources&, const Limit&)> make;
     };
 
-    struct Done {
-        Question question;
-        Made made;
-    };
+    /// Adds a result, which the next reading uses.
+    void keep(std::string question, Made made) {
+        bytes += made ? made->bytes : 0;
+        done.insert_or_assign(std::move(question), std::move(made));
+    }
 
     Position at;  ///< of the query's snapshot
-    /// What reading the query may still take before it puts off the rest: steps of terminology, and bytes that it parses.
+    /// What this reading of the query may still take: steps of terminology, and bytes that it parses.
     std::uint64_t steps_left = 0;
     std::size_t bytes_left = 0;
-    bool large = false;      ///< a resource that takes long to parse was needed and was an error
-    std::vector<Work> work;  ///< no two for the same
-    std::vector<Done> done;
+    bool spent =
+        false;  ///< that was too little for the next question, which is an error in this reading
+    bool large = false;  ///< a resource that takes long to parse was needed and was an error
+    std::vector<Work>
+        work;            ///< what takes long by itself, and is an error in this reading; each once
+    TextMap<Made> done;  ///< by question
+    std::size_t bytes = 0;  ///< of all that is done
 };
 
 class StoredResources {

@@ -91,47 +91,65 @@ std::size_t bytes_of(const Expansion& expansion) {
     return bytes;
 }
 
-/// What `make` returns for a Look: what was made elsewhere, or it is made here or, if that would take too long, put off.
+/// What a query asks for, as PutOff knows it. `modifier` is that of the search parameter, which the type of the result depends on.
+std::string question_of(std::string_view modifier, std::string_view name, std::string_view code) {
+    return fmt::format("{} {} {}{}", modifier, name.size(), name, code);
+}
+
+template <typename Made>
+Result<PutOff::Held> hold(Result<Made> made) {
+    if (!made) {
+        return as_search_error(std::move(made.error()));
+    }
+    const std::size_t bytes = bytes_of(*made);
+    return PutOff::Held{std::make_shared<const Made>(*std::move(made)), bytes};
+}
+
+/// What `make` returns for a Look: what was made before, or it is made here or, if that would take too long, put off.
 /// Requires: `make` is const and owns what it uses.
 template <typename Made, typename Make>
 Result<std::shared_ptr<const Made>> make_or_put_off(const StoredResources& stored,
-                                                    PutOff::Question question, Make make) {
-    PutOff* const elsewhere = stored.put_off();
-    std::uint64_t steps = kStepsMax;
-    if (elsewhere != nullptr) {
-        const auto done = std::ranges::find(elsewhere->done, question, &PutOff::Done::question);
-        if (done != elsewhere->done.end()) {
-            ANNALS_TRY(const auto found, done->made);
-            return std::static_pointer_cast<const Made>(found.made);
+                                                    std::string question, Make make) {
+    PutOff* const put_off = stored.put_off();
+    if (put_off == nullptr) {
+        Look look(stored, terminology::Effort(kStepsMax));
+        ANNALS_TRY(const PutOff::Held made, hold(make(look)));
+        return std::static_pointer_cast<const Made>(made.made);
+    }
+    if (const auto before = put_off->done.find(question); before != put_off->done.end()) {
+        ANNALS_TRY(const PutOff::Held made, before->second);
+        return std::static_pointer_cast<const Made>(made.made);
+    }
+    if (put_off->steps_left < terminology::Worker::kStepsOnLoop ||
+        put_off->bytes_left < terminology::Worker::kBytesOnLoop) {
+        put_off->spent = true;
+        return Error{Errc::internal, "what a query names takes another turn"};
+    }
+    put_off->large = false;
+    Look look(stored, terminology::Effort(terminology::Worker::kStepsOnLoop));
+    PutOff::Made here = hold(make(look));
+    put_off->steps_left -= terminology::Worker::kStepsOnLoop - look.effort.steps_left();
+    if (!here && (put_off->large || look.effort.exhausted())) {
+        if (std::ranges::find(put_off->work, question, &PutOff::Work::question) ==
+            put_off->work.end()) {
+            put_off->work.push_back(
+                {std::move(question),
+                 [make = std::move(make)](const StoredResources& there,
+                                          const PutOff::Limit& limit) -> PutOff::Made {
+                     Look much(there, terminology::Effort(kStepsMax, limit.end, limit.stopping));
+                     return hold(make(much));
+                 }});
         }
-        elsewhere->large = false;
-        steps = std::min(terminology::Worker::kStepsOnLoop, elsewhere->steps_left);
+        return std::move(here.error());
     }
-    Look look(stored, terminology::Effort(steps));
-    Result<Made> here = make(look);
-    if (elsewhere != nullptr) {
-        elsewhere->steps_left -= steps - look.effort.steps_left();
+    // Not the errors of a version that is on the device only, or of a snapshot that is too old.
+    if (here || (here.error().code != Errc::internal && here.error().code != Errc::expired)) {
+        put_off->keep(std::move(question), here);
     }
-    if (here) {
-        return std::make_shared<const Made>(*std::move(here));
+    if (!here) {
+        return std::move(here.error());
     }
-    if (elsewhere != nullptr && (elsewhere->large || look.effort.exhausted()) &&
-        std::ranges::find(elsewhere->work, question, &PutOff::Work::question) ==
-            elsewhere->work.end()) {
-        elsewhere->work.push_back(
-            {std::move(question),
-             [make = std::move(make)](const StoredResources& there,
-                                      const PutOff::Limit& limit) -> PutOff::Made {
-                 Look much(there, terminology::Effort(kStepsMax, limit.end, limit.stopping));
-                 Result<Made> late = make(much);
-                 if (!late) {
-                     return as_search_error(std::move(late.error()));
-                 }
-                 const std::size_t bytes = bytes_of(*late);
-                 return PutOff::Held{std::make_shared<const Made>(*std::move(late)), bytes};
-             }});
-    }
-    return as_search_error(std::move(here.error()));
+    return std::static_pointer_cast<const Made>(here->made);
 }
 
 Result<Codes> reached(Look& look, std::string_view system, std::string_view code, bool upwards) {
@@ -148,6 +166,9 @@ Result<Codes> reached(Look& look, std::string_view system, std::string_view code
         return Codes{std::string(code)};
     }
     ANNALS_TRY(const auto reached, content->reached(*number, upwards, look.effort));
+    // Looking at so many flags takes about as long as a step.
+    constexpr std::size_t kFlagsPerStep = 32;
+    ANNALS_TRY_VOID(look.effort.spend(reached.size() / kFlagsPerStep));
     Codes codes;
     for (std::uint32_t i = 0; i < reached.size(); ++i) {
         if (reached[i]) {
@@ -196,10 +217,9 @@ Result<Expansion> expansion_of(Look& look, std::string_view name) {
 Result<std::shared_ptr<const Codes>> codes_reached(const StoredResources& stored,
                                                    std::string_view system, std::string_view code,
                                                    bool upwards) {
-    PutOff::Question question{upwards ? "above" : "below", std::string(system), std::string(code)};
-    return make_or_put_off<Codes>(stored, question, [question, upwards](Look& look) {
-        return reached(look, question.name, question.code, upwards);
-    });
+    return make_or_put_off<Codes>(stored, question_of(upwards ? "above" : "below", system, code),
+                                  [system = std::string(system), code = std::string(code), upwards](
+                                      Look& look) { return reached(look, system, code, upwards); });
 }
 
 }  // namespace
@@ -207,7 +227,7 @@ Result<std::shared_ptr<const Codes>> codes_reached(const StoredResources& stored
 Result<std::shared_ptr<const Expansion>> expand(const StoredResources& stored,
                                                 std::string_view name) {
     return make_or_put_off<Expansion>(
-        stored, {"in", std::string(name), {}},
+        stored, question_of("in", name, {}),
         [name = std::string(name)](Look& look) { return expansion_of(look, name); });
 }
 

@@ -8,6 +8,7 @@
 #include "tests/support/service_fixture.h"
 
 #include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
 #include <asio/use_future.hpp>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TEST_F(QueryNeedsTest, GiveTheWorkerOneTimeForAll) {
     };
     EXPECT_TRUE(read_query([&](QueryNeeds& needs) -> Result<void> {
         if (ends.size() < 3) {
-            needs.put_off()->work.push_back({{"in", std::to_string(ends.size()), ""}, note_end});
+            needs.put_off()->work.push_back({std::to_string(ends.size()), note_end});
         }
         return {};
     }));
@@ -62,7 +63,7 @@ TEST_F(QueryNeedsTest, HoldSoManyBytesAtMost) {
         };
         const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
             if (asked < 3) {
-                needs.put_off()->work.push_back({{"in", std::to_string(asked), ""}, find_out});
+                needs.put_off()->work.push_back({std::to_string(asked), find_out});
             }
             return {};
         });
@@ -81,16 +82,41 @@ TEST_F(QueryNeedsTest, AskAgainWhenTheSnapshotGrewTooOldMeanwhile) {
             return PutOff::Held();
         };
         const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
-            const std::vector<PutOff::Done>& done = needs.put_off()->done;
+            const auto& done = needs.put_off()->done;
             if (done.empty()) {
-                needs.put_off()->work.push_back({{"in", "v", ""}, find_out});
+                needs.put_off()->work.push_back({"v", find_out});
                 return {};
             }
-            return done.front().made ? Result<void>() : done.front().made.error();
+            return done.at("v") ? Result<void>() : done.at("v").error();
         });
         EXPECT_EQ(asked, times_asked);
         EXPECT_EQ(read ? Errc() : read.error().code, asked == 2 ? Errc() : Errc::expired);
     }
+}
+
+TEST_F(QueryNeedsTest, LetOthersHaveTheirTurnBetweenReadingsOfWhatIsSmall) {
+    int readings = 0;
+    int turns_of_others = 0;
+    const Result<void> read = read_query([&](QueryNeeds& needs) -> Result<void> {
+        EXPECT_EQ(turns_of_others, readings);
+        EXPECT_FALSE(needs.put_off()->spent);
+        if (++readings <= 5) {
+            asio::post(loop().context(), [&] { ++turns_of_others; });
+            needs.put_off()->spent = true;
+            needs.put_off()->keep(std::to_string(readings), PutOff::Held());
+        }
+        return {};
+    });
+    EXPECT_TRUE(read);
+    EXPECT_EQ(readings, 6);
+
+    const Result<void> much = read_query([&](QueryNeeds& needs) -> Result<void> {
+        needs.put_off()->spent = true;
+        needs.put_off()->keep("v", PutOff::Held{.made = nullptr, .bytes = kHeldBytesMax + 1});
+        return {};
+    });
+    ASSERT_FALSE(much);
+    EXPECT_EQ(much.error().code, Errc::too_costly);
 }
 
 }  // namespace

@@ -216,5 +216,39 @@ TEST_F(QueriesAndTheWorker, LeaveEachThingThatTheyAskToIt) {
               200);
 }
 
+TEST_F(QueriesAndTheWorker, AreReadInTurnsWhereTheyNameMuchThatIsSmall) {
+    constexpr int kCount = 6'000;
+    std::string concepts;
+    std::string values;
+    for (int i = 0; i < kCount; ++i) {
+        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
+        values += fmt::format("{}http://s/s|c{}", i == 0 ? "" : ",", i);
+    }
+    ASSERT_EQ(send("PUT", "/CodeSystem/s",
+                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
+                               R"("status":"active","content":"complete","concept":[{}]}})",
+                               concepts))
+                  .status,
+              201);
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   fmt::format(R"({{"resourceType":"Observation","id":"o","status":"final",)"
+                               R"("code":{{"coding":[{{"system":"http://s/s","code":"c{}"}}]}}}})",
+                               kCount - 1))
+                  .status,
+              201);
+    ASSERT_EQ(send("GET", "/Observation?code:below=http://s/s|c0").status, 200)
+        << "the code system is taken apart once";
+    // Nothing of it is left to the worker, which is busy.
+    std::promise<void> go_on;
+    auto busy = occupy(go_on);
+    auto found = ask("GET", "/Observation?code:below=" + values);
+    EXPECT_EQ(found.wait_for(60'000ms), std::future_status::ready);
+    go_on.set_value();
+    EXPECT_TRUE(busy.get());
+    const test::Answer answer = found.get();
+    EXPECT_EQ(answer.status, 200) << answer.body.substr(0, 1000);
+    EXPECT_TRUE(answer.says(R"("total":1)"));
+}
+
 }  // namespace
 }  // namespace annals::core
