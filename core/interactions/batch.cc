@@ -24,10 +24,17 @@ namespace annals::core {
 
 namespace {
 
-/// Entries in flight; what is submitted at once may be more, so that the next are submitted while the first are synced.
+/// The most entries in flight for one to begin that is not submitted at once: it has coroutines of its own.
 constexpr std::size_t kInFlightMax = 128;
-constexpr std::size_t kSubmittedMax = 512;
-constexpr std::size_t kBatchEntriesPerTurn = 128;
+
+/// The same for one that is submitted at once, of which little more than its answer is kept until it has settled.
+constexpr std::size_t kSubmittedMax = 1024;
+
+/// After so many entries the log writer is woken, so that it writes them while the next are submitted.
+constexpr std::size_t kFlushedEntries = kSubmittedMax / 2;
+
+/// The most entries begun, or added to the answer, in one turn, which the clock may end sooner.
+constexpr std::size_t kEntriesPerTurn = 128;
 
 /// The usual size of an entry of the answer without its resource.
 constexpr std::size_t kUsualEntryBytes = 256;
@@ -80,7 +87,7 @@ class Batch {
             } else {
                 fit(entry);
             }
-            if (++index % kBatchEntriesPerTurn == 0 || turns_.pace().is_over()) {
+            if (++index % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
                 co_await turns_.give_way();
             }
         }
@@ -102,7 +109,7 @@ class Batch {
             position = std::max(position, entry.response.position);
             answer.add(entry.value, entry.asked.method, std::move(entry.response),
                        outcomes && is_write(entry));
-            if (++index % kBatchEntriesPerTurn == 0) {
+            if (++index % kEntriesPerTurn == 0) {
                 co_await turns_.give_way();
             }
         }
@@ -265,11 +272,7 @@ class Batch {
         } else if (auto early = handle_early(service_, entry.request, entry.route)) {
             entry.response = *std::move(early);
             if (entry.response.unsettled.value != 0) {
-                begin(entry, true);
-                submitted_.push_back(&entry);
-                if (submitted_.size() == 1) {
-                    spawn(*outer_.loop, "batch", settle());
-                }
+                await_settled(entry);
                 co_return;
             }
         } else {
@@ -298,6 +301,20 @@ class Batch {
             co_await draw(entry);
         }
         end(entry, false);
+    }
+
+    /// Counts `entry`, which is submitted, among those in flight until it has settled.
+    void await_settled(BatchEntry& entry) {
+        begin(entry, true);
+        submitted_.push_back(&entry);
+        if (submitted_.size() == 1) {
+            spawn(*outer_.loop, "batch", settle());
+        }
+        ++gathered_;
+        if (gathered_ >= kFlushedEntries) {
+            service_.store().flush();
+            gathered_ = 0;
+        }
     }
 
     /// Finishes what is submitted, in that order, as it settles.
@@ -345,8 +362,9 @@ class Batch {
         changed_.cancel();
     }
 
-    /// Waits until an entry in flight is answered.
+    /// Waits until an entry in flight is answered. The loop flushes what is gathered when it has nothing else to do.
     asio::awaitable<void> change() {
+        gathered_ = 0;
         asio::error_code cancelled;
         changed_.expires_at(asio::steady_timer::time_point::max());
         co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -360,6 +378,7 @@ class Batch {
     std::vector<BatchEntry> entries_;    ///< never grows: requests point into it
     std::deque<BatchEntry*> submitted_;  ///< in flight, submitted and not settled
     std::size_t in_flight_ = 0;
+    std::size_t gathered_ = 0;                       ///< submitted since the log writer was woken
     std::size_t creates_ = 0;                        ///< conditional ones in flight
     std::size_t updates_ = 0;                        ///< conditional ones in flight
     TextMap<InFlight, std::string_view> resources_;  ///< of Order::write and Order::instance

@@ -16,8 +16,9 @@
 
 namespace annals::core {
 
-/// Answers a batch: 200 with one response entry per entry, in order. Entries that don't touch the same resource wait for
-/// durability together. All answers share one AnswerBudget. Entries that have not begun by `end` are not carried out.
+/// Answers a batch: 200 with one response entry per entry, in order. An entry sees what those before it did, and waits for them
+/// only if it could not otherwise: writes wait for durability together, also those of one resource. All answers share one
+/// AnswerBudget. Entries that have not begun by `end` are not carried out.
 ///
 /// Requires: `bundle` is a batch; its `entry` is an array or absent.
 /// Lifetime: `bundle` lives in the caller's frame.

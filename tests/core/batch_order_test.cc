@@ -1,6 +1,11 @@
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/sim_file_system.h"
 
+#include <chrono>
+#include <cstdint>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace annals::core {
@@ -99,17 +104,66 @@ TEST(BatchOrder, LetsConditionalPatchesSeeEarlierCreates) {
     EXPECT_EQ(bundle.statuses(), "201 200");
 }
 
+/// A batch on a disk whose syncs are held back until release().
+class HeldBatch {
+  public:
+    HeldBatch(TestService& server, test::SimFileSystem& disk,
+              const std::vector<std::string>& entries)
+        : server_(server), disk_(disk), before_(server.store().last_ticket()) {
+        disk.hold_syncs();
+        answer_ = std::async(std::launch::async, [&server, bundle = bundle_of("batch", entries)] {
+            return server.submit(bundle).body;
+        });
+        disk.await_held_sync();
+    }
+
+    std::uint64_t submitted() const { return server_.store().last_ticket().value - before_.value; }
+
+    /// Expects that `count` of its entries are submitted while the first sync is held back.
+    void expect_submitted(std::uint64_t count) const {
+        const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (submitted() < count && std::chrono::steady_clock::now() < latest) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        EXPECT_GE(submitted(), count);
+    }
+
+    /// Returns the answer.
+    std::string release() {
+        disk_.release_syncs();
+        return answer_.get();
+    }
+
+  private:
+    TestService& server_;
+    test::SimFileSystem& disk_;
+    storage::Ticket before_;
+    std::future<std::string> answer_;
+};
+
+/// The answer to a batch of writes, all of which are expected to be submitted during the first sync, and so to take two at most.
+std::string submit_during_sync(TestService& server, test::SimFileSystem& disk,
+                               const std::vector<std::string>& entries) {
+    const std::uint64_t syncs = server.store().metrics().syncs;
+    HeldBatch batch(server, disk, entries);
+    batch.expect_submitted(entries.size());
+    std::string body = batch.release();
+    EXPECT_LE(server.store().metrics().syncs - syncs, 2U);
+    return body;
+}
+
 TEST(BatchOrder, SharesSyncsBetweenItsEntries) {
-    TestService server;
-    std::vector<std::string> entries(1000, entry_of("POST", "Patient", patient_json("")));
-    const auto before = server.store().metrics().syncs;
-    const Json bundle(server.submit(bundle_of("batch", entries)).body);
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    submit_during_sync(
+        server, disk,
+        std::vector<std::string>(1000, entry_of("POST", "Patient", patient_json(""))));
     EXPECT_EQ(server.store().totals().live, 1000U);
-    EXPECT_LT(server.store().metrics().syncs - before, 200U);
 }
 
 TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
-    TestService server;
+    test::SimFileSystem disk;
+    TestService server({}, disk);
     std::vector<std::string> entries;
     std::string expected;
     for (int i = 0; i < 250; ++i) {
@@ -121,9 +175,7 @@ TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
         entries.push_back(entry_of("DELETE", "Patient/1"));
         expected += std::string(i == 0 ? "" : " ") + "201 200 200 204";
     }
-    const auto before = server.store().metrics().syncs;
-    const Json bundle(server.submit(bundle_of("batch", entries)).body);
-    EXPECT_LT(server.store().metrics().syncs - before, 500U);
+    const Json bundle(submit_during_sync(server, disk, entries));
     EXPECT_EQ(bundle.statuses(), expected);
     std::size_t version = 0;
     for (const json::Value entry : bundle.root()["entry"].elements()) {
@@ -133,6 +185,60 @@ TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
             ASSERT_EQ(entry["resource"]["meta"]["versionId"].string(), std::to_string(version));
         }
     }
+}
+
+TEST(BatchOrder, LetsConditionalWritesSeeMoreCreatesThanMayBeInFlight) {
+    TestService server;
+    std::vector<std::string> entries;
+    for (int i = 0; i < 1200; ++i) {
+        entries.push_back(entry_of(
+            "POST", "Patient",
+            patient_json("", R"("identifier":[{"value":")" + std::to_string(i) + R"("}])")));
+    }
+    const auto known = [](int i) { return "identifier=" + std::to_string(i); };
+    for (const int i : {0, 1199}) {
+        entries.push_back(entry_of("POST", "Patient", patient_json(""), {},
+                                   R"("ifNoneExist":")" + known(i) + '"'));
+    }
+    entries.push_back(entry_of("PUT", "Patient?" + known(1199), patient_json("")));
+    entries.push_back(entry_of("POST", "Patient", patient_json(""), {},
+                               R"("ifNoneExist":")" + known(1200) + '"'));
+    const Json bundle(server.submit(bundle_of("batch", entries)).body);
+    const std::string statuses = bundle.statuses();
+    EXPECT_EQ(statuses.substr(statuses.size() - 19), "201 200 200 200 201");
+    EXPECT_EQ(server.store().totals().live, 1201U);
+}
+
+TEST(BatchOrder, GoesOnFromWhatIsStoredIfWritesInFlightAreDropped) {
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    std::vector<std::string> entries(1500, entry_of("PUT", "Patient/1", patient_json("1")));
+    entries.push_back(entry_of("GET", "Patient/1"));
+    HeldBatch batch(server, disk, entries);
+    batch.expect_submitted(1000);
+    disk.fail_next(test::SimFileSystem::Call::write, Errc::no_store);
+    const Json bundle(batch.release());
+    std::size_t stored = 0;
+    std::size_t dropped = 0;
+    for (const json::Value entry : bundle.root()["entry"].elements()) {
+        const json::Value response = entry["response"];
+        if (response["status"].string().starts_with("503")) {
+            EXPECT_EQ(Json::issue(response["outcome"], "code"), "no-store");
+            ++dropped;
+        } else if (stored + dropped < 1500) {
+            ++stored;
+            ASSERT_EQ(response["etag"].string(), "W/\"" + std::to_string(stored) + "\"");
+        }
+    }
+    EXPECT_GE(dropped, 1U);
+    EXPECT_EQ(bundle.entry(1500)["resource"]["meta"]["versionId"].string(), std::to_string(stored));
+    // Until the writer has found that there is space again.
+    Received later;
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    do {
+        later = server.put("/Patient/1", patient_json("1"));
+    } while (later.status == 503 && std::chrono::steady_clock::now() < latest);
+    EXPECT_EQ(later.etag, VersionNumber{stored + 1});
 }
 
 TEST(BatchOrder, LetsPatchesAndReadsSeeTheWritesThatAreStillInFlight) {
