@@ -4,6 +4,7 @@
 #include "core/descriptions.h"
 #include "core/interactions/binary.h"
 #include "core/interactions/criteria.h"
+#include "core/interactions/media_type.h"
 #include "core/interactions/min_position.h"
 #include "core/interactions/write.h"
 #include "core/jobs/jobs.h"
@@ -114,6 +115,16 @@ asio::awaitable<Response> handle_plain_later(const Service& service, const Reque
     }
     represent(route.asked, request, response);
     co_return response;
+}
+
+// Whether JSON may be the content of a Binary: it is sent to one as generic JSON, and convert_body() must look.
+bool may_be_content(const Request& request, const Target& target) {
+    if (!is_binary(target) || request.inside_bundle || request.method == HttpMethod::delete_) {
+        return false;
+    }
+    const std::string_view name =
+        read_media_type(request.header("Content-Type").value_or(std::string_view())).name;
+    return !name.empty() && !equal_ignoring_case(name, "application/fhir+json");
 }
 
 // The answer of the row's first attempt, unless that has been made, or of its handler.
@@ -281,10 +292,9 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
 }
 
 std::optional<Response> handle_early(const Service& service, const Request& request, Route& route) {
-    // Generic JSON that is sent to Binary may be its content: convert_body() looks.
     const bool as_it_is = route.row != nullptr && route.row->early != nullptr &&
                           !request.min_position && route.asked.plain() &&
-                          !is_binary(route.target) && is_json_or_none(request);
+                          is_json_or_none(request) && !may_be_content(request, route.target);
     std::optional<Response> response =
         as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
     route.tried_early = as_it_is;

@@ -162,27 +162,33 @@ TEST(BatchOrder, SharesSyncsBetweenItsEntries) {
 }
 
 TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
-    test::SimFileSystem disk;
-    TestService server({}, disk);
-    std::vector<std::string> entries;
-    std::string expected;
-    for (int i = 0; i < 250; ++i) {
-        const std::string version = std::to_string(4 * i + 1);
-        entries.push_back(entry_of("PUT", "Patient/1", patient_json("1")));
-        entries.push_back(entry_of("PUT", "Patient/1", patient_json("1"), {},
-                                   R"("ifMatch":"W/\")" + version + R"(\"")"));
-        entries.push_back(entry_of("PUT", "Patient/1", patient_json("1")));
-        entries.push_back(entry_of("DELETE", "Patient/1"));
-        expected += std::string(i == 0 ? "" : " ") + "201 200 200 204";
-    }
-    const Json bundle(submit_during_sync(server, disk, entries));
-    EXPECT_EQ(bundle.statuses(), expected);
-    std::size_t version = 0;
-    for (const json::Value entry : bundle.root()["entry"].elements()) {
-        ++version;
-        ASSERT_EQ(entry["response"]["etag"].string(), "W/\"" + std::to_string(version) + "\"");
-        if (version % 4 != 0) {
-            ASSERT_EQ(entry["resource"]["meta"]["versionId"].string(), std::to_string(version));
+    for (const std::string type : {"Patient", "Binary"}) {
+        SCOPED_TRACE(type);
+        const std::string resource =
+            R"({"resourceType":")" + type + R"(","id":"1")" +
+            (type == "Binary" ? R"(,"contentType":"application/json","data":"e30="})" : "}");
+        test::SimFileSystem disk;
+        TestService server({}, disk);
+        std::vector<std::string> entries;
+        std::string expected;
+        for (int i = 0; i < 250; ++i) {
+            const std::string version = std::to_string(4 * i + 1);
+            entries.push_back(entry_of("PUT", type + "/1", resource));
+            entries.push_back(entry_of("PUT", type + "/1", resource, {},
+                                       R"("ifMatch":"W/\")" + version + R"(\"")"));
+            entries.push_back(entry_of("PUT", type + "/1", resource));
+            entries.push_back(entry_of("DELETE", type + "/1"));
+            expected += std::string(i == 0 ? "" : " ") + "201 200 200 204";
+        }
+        const Json bundle(submit_during_sync(server, disk, entries));
+        EXPECT_EQ(bundle.statuses(), expected);
+        std::size_t version = 0;
+        for (const json::Value entry : bundle.root()["entry"].elements()) {
+            ++version;
+            ASSERT_EQ(entry["response"]["etag"].string(), "W/\"" + std::to_string(version) + "\"");
+            if (version % 4 != 0) {
+                ASSERT_EQ(entry["resource"]["meta"]["versionId"].string(), std::to_string(version));
+            }
         }
     }
 }
