@@ -30,8 +30,13 @@ constexpr std::size_t kInFlightMax = 128;
 /// The same for one that is submitted at once, of which little more than its answer is kept until it has settled.
 constexpr std::size_t kSubmittedMax = 1024;
 
-/// After so many entries the log writer is woken, so that it writes them while the next are submitted.
+/// The most bytes of bodies in flight, unless it is a single one: if a few batches filled what the store gathers
+/// (kUnsyncedBytesMax) on a slow device, everybody's writes would be refused.
+constexpr std::size_t kInFlightBytesMax = 16 << 20;
+
+/// After so many entries, or bytes of their bodies, the log writer is woken, so that it writes them while the next are submitted.
 constexpr std::size_t kFlushedEntries = kSubmittedMax / 2;
+constexpr std::size_t kFlushedBytes = kInFlightBytesMax / 2;
 
 /// The most entries begun, or added to the answer, in one turn, which the clock may end sooner.
 constexpr std::size_t kEntriesPerTurn = 128;
@@ -231,6 +236,9 @@ class Batch {
     }
 
     bool must_wait(const BatchEntry& entry) const {
+        if (in_flight_ != 0 && in_flight_bytes_ + entry.request.body.size() > kInFlightBytesMax) {
+            return true;
+        }
         switch (entry.order) {
             case Order::create:
                 return in_flight_ >= kSubmittedMax;
@@ -311,9 +319,11 @@ class Batch {
             spawn(*outer_.loop, "batch", settle());
         }
         ++gathered_;
-        if (gathered_ >= kFlushedEntries) {
+        gathered_bytes_ += entry.request.body.size();
+        if (gathered_ >= kFlushedEntries || gathered_bytes_ >= kFlushedBytes) {
             service_.store().flush();
             gathered_ = 0;
+            gathered_bytes_ = 0;
         }
     }
 
@@ -335,6 +345,7 @@ class Batch {
     /// Counts `entry` among those in flight until end().
     void begin(BatchEntry& entry, bool submitted) {
         ++in_flight_;
+        in_flight_bytes_ += entry.request.body.size();
         if (entry.order == Order::conditional_create) {
             ++creates_;
         } else if (entry.order == Order::conditional_update) {
@@ -348,6 +359,7 @@ class Batch {
 
     void end(BatchEntry& entry, bool submitted) {
         --in_flight_;
+        in_flight_bytes_ -= entry.request.body.size();
         if (entry.order == Order::conditional_create) {
             --creates_;
         } else if (entry.order == Order::conditional_update) {
@@ -365,6 +377,7 @@ class Batch {
     /// Waits until an entry in flight is answered. The loop flushes what is gathered when it has nothing else to do.
     asio::awaitable<void> change() {
         gathered_ = 0;
+        gathered_bytes_ = 0;
         asio::error_code cancelled;
         changed_.expires_at(asio::steady_timer::time_point::max());
         co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -378,7 +391,9 @@ class Batch {
     std::vector<BatchEntry> entries_;    ///< never grows: requests point into it
     std::deque<BatchEntry*> submitted_;  ///< in flight, submitted and not settled
     std::size_t in_flight_ = 0;
-    std::size_t gathered_ = 0;                       ///< submitted since the log writer was woken
+    std::size_t in_flight_bytes_ = 0;  ///< of their bodies
+    std::size_t gathered_ = 0;         ///< submitted since the log writer was woken
+    std::size_t gathered_bytes_ = 0;
     std::size_t creates_ = 0;                        ///< conditional ones in flight
     std::size_t updates_ = 0;                        ///< conditional ones in flight
     TextMap<InFlight, std::string_view> resources_;  ///< of Order::write and Order::instance

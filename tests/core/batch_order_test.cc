@@ -193,6 +193,19 @@ TEST(BatchOrder, SharesSyncsBetweenWritesOfOneResource) {
     }
 }
 
+TEST(BatchOrder, HasNoMoreInFlightThanAFewMegabytes) {
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    HeldBatch batch(
+        server, disk,
+        std::vector<std::string>(40, entry_of("POST", "Patient", long_patient("", 1'000'000))));
+    batch.expect_submitted(16);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(batch.submitted(), 16U);
+    batch.release();
+    EXPECT_EQ(server.store().totals().live, 40U);
+}
+
 TEST(BatchOrder, LetsConditionalWritesSeeMoreCreatesThanMayBeInFlight) {
     TestService server;
     std::vector<std::string> entries;
