@@ -264,15 +264,24 @@ class Batch {
         return found == resources_.end() || found->second.submitted == found->second.all;
     }
 
+    /// Why `entry` is no longer begun; none: it is.
+    std::optional<Error> too_late(const BatchEntry& entry) const {
+        if (turns_.is_late()) {
+            // The sender has already been answered with a timeout.
+            return Error{Errc::timeout, "The batch took too long"};
+        }
+        if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
+            return budget_.error();
+        }
+        return std::nullopt;
+    }
+
     asio::awaitable<void> run_entry(BatchEntry& entry) {
         while (must_wait(entry)) {
             co_await change();
         }
-        if (turns_.is_late()) {
-            // The sender has already been answered with a timeout.
-            entry.response = Error{Errc::timeout, "The batch took too long"};
-        } else if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
-            entry.response = budget_.error();
+        if (std::optional<Error> why = too_late(entry)) {
+            entry.response = *std::move(why);
         } else if (auto response = handle_plain(service_, entry.request, entry.route)) {
             entry.response = *std::move(response);
         } else if (entry.order == Order::alone) {
@@ -290,9 +299,13 @@ class Batch {
             while (in_flight_ >= kInFlightMax || must_wait(entry)) {
                 co_await change();
             }
-            begin(entry, false);
-            spawn(*outer_.loop, "batch entry", finish_routed(entry));
-            co_return;
+            if (std::optional<Error> why = too_late(entry)) {
+                entry.response = *std::move(why);
+            } else {
+                begin(entry, false);
+                spawn(*outer_.loop, "batch entry", finish_routed(entry));
+                co_return;
+            }
         }
         if (entry.response.more == nullptr) {
             fit(entry);

@@ -206,6 +206,24 @@ TEST(BatchOrder, HasNoMoreInFlightThanAFewMegabytes) {
     EXPECT_EQ(server.store().totals().live, 40U);
 }
 
+TEST(BatchOrder, BeginsNothingOnceItsTimeIsOverWhileEntriesAreInFlight) {
+    Config config;
+    config.hard_delete = true;  // such a deletion is not submitted at once: it waits for the write
+    config.limits.request_timeout = std::chrono::seconds(1);
+    test::SimFileSystem disk;
+    TestService server(config, disk);
+    HeldBatch batch(
+        server, disk,
+        {entry_of("PUT", "Patient/1", patient_json("1")), entry_of("DELETE", "Patient/1"),
+         entry_of("PUT", "Patient/2", patient_json("2"))});
+    batch.expect_submitted(1);
+    std::this_thread::sleep_for(config.limits.request_timeout);
+    const Json bundle(batch.release());
+    EXPECT_EQ(bundle.statuses(), "201 503 503");
+    EXPECT_EQ(bundle.issue(1, "code"), "timeout");
+    EXPECT_EQ(server.get("/Patient/1").status, 200);
+}
+
 TEST(BatchOrder, LetsConditionalWritesSeeMoreCreatesThanMayBeInFlight) {
     TestService server;
     std::vector<std::string> entries;
