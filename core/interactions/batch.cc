@@ -41,9 +41,6 @@ constexpr std::size_t kFlushedBytes = kInFlightBytesMax / 2;
 /// The most entries begun, or added to the answer, in one turn, which the clock may end sooner.
 constexpr std::size_t kEntriesPerTurn = 128;
 
-/// The usual size of an entry of the answer without its resource.
-constexpr std::size_t kUsualEntryBytes = 256;
-
 /// What an entry must wait for, so that it sees the effects of the entries before it.
 enum class Order : std::uint8_t {
     create,              ///< nothing: its resource is new
@@ -103,7 +100,7 @@ class Batch {
         answer.copy_versions();  // they are copies already, which become one text
         std::size_t bytes = 0;
         for (const BatchEntry& entry : entries_) {
-            bytes += kUsualEntryBytes + entry.response.body.size();
+            bytes += kAnsweredEntryBytes + entry.response.body.size();
         }
         answer.reserve(bytes);
         const bool outcomes =
@@ -168,11 +165,16 @@ class Batch {
         return operation != nullptr && !operation->affects_state ? EntryUse::read : EntryUse::write;
     }
 
-    /// Converts the answer to `entry` into the one that goes into the Bundle.
-    void fit(BatchEntry& entry) {
+    /// Converts the answer to `entry` into the one that goes into the Bundle. Requires: it views no version.
+    void fit_own(BatchEntry& entry) {
         name_entry(entry);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
         entry.response.failure.reset();
+    }
+
+    /// The same for any answer.
+    void fit(BatchEntry& entry) {
+        fit_own(entry);
         // Copied: if a version that it views were erased before the Bundle is sent, zeros would be sent.
         entry.response.body = Body(entry.response.body.str());
     }
@@ -346,10 +348,13 @@ class Batch {
             BatchEntry& entry = *submitted_.front();
             const Result<void> durable =
                 co_await outer_.loop->settled_ticket(entry.response.unsettled);
+            if (turns_.pace().is_over()) {
+                co_await turns_.give_way();
+            }
             if (!durable) {
                 entry.response = durable.error();
             }
-            fit(entry);
+            fit_own(entry);
             submitted_.pop_front();
             end(entry, true);
         }
