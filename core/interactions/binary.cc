@@ -98,11 +98,27 @@ std::string_view root_element(std::string_view text) noexcept {
     return {};
 }
 
-// Whether JSON is a Binary resource, or could be one if it were not malformed, which the sender should be told then.
+// JSON without the white space that it begins with.
+std::string_view skip_space(std::string_view text) noexcept {
+    return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+// Whether the text says that it is a Binary resource, or contains one.
+bool names_binary(std::string_view text) noexcept {
+    constexpr std::string_view kType = R"("resourceType")";
+    for (std::size_t at = text.find(kType); at != std::string_view::npos; at = text.find(kType)) {
+        text.remove_prefix(at + kType.size());
+        text = skip_space(text);
+        if (text.starts_with(':') && skip_space(text.substr(1)).starts_with(R"("Binary")")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether JSON is a Binary resource, or would be one if it were not malformed, which the sender should be told then.
 bool is_resource(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos || text[begin] != '{' ||
-        text.find(R"("Binary")") == std::string_view::npos) {
+    if (!skip_space(text).starts_with('{') || !names_binary(text)) {
         return false;
     }
     json::Parser parser;

@@ -23,36 +23,62 @@ Error no_such_job() {
     return {Errc::not_found, "The job does not exist, or has expired"};
 }
 
-std::uint8_t permissions_on(const Principal& principal, std::optional<TypeId> type) {
+// Those of all permissions that `permits` one by one.
+template <typename Permits>
+std::uint8_t permissions_that(Permits permits) {
     std::uint8_t permissions = 0;
     for (unsigned bit = kMayCreate; bit < kMayAll; bit <<= 1U) {
         const auto one = static_cast<std::uint8_t>(bit);
-        permissions |= principal.may(one, type) ? one : std::uint8_t{0};
+        permissions |= permits(one) ? one : std::uint8_t{0};
     }
     return permissions;
+}
+
+std::uint8_t permissions_on(const Principal& principal, std::optional<TypeId> type) {
+    return permissions_that([&](std::uint8_t one) { return principal.may(one, type); });
+}
+
+void add_scope(std::string_view context, std::string_view type, std::uint8_t permissions,
+               std::string& scopes) {
+    scopes += fmt::format("{}{}/{}.{}", scopes.empty() ? "" : " ", context, type,
+                          scope_letters(permissions));
 }
 
 // The permissions of `principal` on whole types, as scopes.
 std::string scopes_of(const Principal& principal) {
     std::string scopes;
     const std::uint8_t everywhere = permissions_on(principal, std::nullopt);
-    if (everywhere != 0) {
-        scopes = "system/*." + scope_letters(everywhere);
+    const std::uint8_t on_system =
+        permissions_that([&](std::uint8_t one) { return principal.may_on_system(one); });
+    if (on_system != 0) {
+        add_scope("system", "*", on_system, scopes);
+    }
+    if (everywhere != on_system) {
+        add_scope("user", "*", everywhere, scopes);
     }
     for (const TypeId type : kAllResourceTypes) {
         if (const std::uint8_t own = permissions_on(principal, type); own != everywhere) {
-            scopes += fmt::format("{}system/{}.{}", scopes.empty() ? "" : " ",
-                                  resource_type_name(type), scope_letters(own));
+            add_scope("user", resource_type_name(type), own, scopes);
         }
     }
     return scopes;
 }
 
-// Whether `principal` has all permissions listed by scopes_of().
+// Whether `principal` has all permissions listed by scopes_of(). What only scopes of the context system permit needs at least those
+// of a history bundle; otherwise the context doesn't matter.
 bool may_all_of(const Principal& principal, std::string_view scopes) {
+    constexpr std::uint8_t kMayWrite = kMayCreate | kMayUpdate | kMayDelete;
     while (!scopes.empty()) {
         const std::optional<Scope> scope = read_scope(next_part(scopes, ' '));
-        if (scope && !principal.may(scope->permissions, find_resource_type(scope->type))) {
+        if (!scope) {
+            continue;
+        }
+        const bool on_system = scope->context == "system" && scope->type == "*" &&
+                               (scope->permissions & kMayWrite) == kMayWrite;
+        const bool may = on_system
+                             ? principal.may_on_system(scope->permissions)
+                             : principal.may(scope->permissions, find_resource_type(scope->type));
+        if (!may) {
             return false;
         }
     }

@@ -331,6 +331,10 @@ class Follower {
                 return search::parse_query(context, {*target.type}, *pairs);
             });
         if (!query) {
+            // The graph is not to blame if the server could not read the query.
+            if (meaning_of(query.error().code).status >= 500) {
+                co_return query.error();
+            }
             co_return unusable(step.link->place, query.error().detail);
         }
         if (Result<void> permitted =

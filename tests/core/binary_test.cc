@@ -69,6 +69,8 @@ TEST_F(Binary, IsMadeOfGenericJsonAndXmlUnlessThatIsABinary) {
              {"application/json", "{}"},
              {"application/json", "[\"Binary\"]"},
              {"application/json", R"({"resourceType":"Patient","name":"Binary"})"},
+             {"application/json", R"({"kind":"Binary","a":1,"a":2})"},
+             {"application/json", "{\"resourceType\" \n: \"Patient\"}\n{\"type\":\"Binary\"}"},
              {"text/json", "\"Binary\""},
              {"application/json; charset=utf-16", "\xFF\xFE"}}) {
         SCOPED_TRACE(content);

@@ -47,6 +47,23 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
         EXPECT_EQ(send("GET", of_wider).status != 404, seen) << scopes;
     }
 
+    // What is done to the whole store is not learned of with scopes of what a person may do, also not by who began it.
+    for (const std::string_view scopes : {"system/*.cruds", "user/*.cruds system/*.cud"}) {
+        const Principal administrator("a", scopes);
+        send_as(&administrator);
+        const Answer of_all =
+            send("POST", "/", bundle("batch", entry("GET", "Observation/m-o1")),
+                 {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
+        ASSERT_EQ(of_all.status, 202) << of_all.body;
+        const std::string of_system = of_all.content_location.substr(kBaseUrl.size());
+        const Principal person("a", "user/*.cruds");
+        send_as(&person);
+        EXPECT_EQ(send("GET", of_system).status, 404) << scopes;
+        EXPECT_EQ(send("DELETE", of_system).status, 404) << scopes;
+        send_as(&administrator);
+        EXPECT_NE(send("GET", of_system).status, 404) << scopes;
+    }
+
     // Of others' jobs only administrators learn.
     for (const auto& [scopes, seen] : std::vector<std::pair<std::string_view, bool>>{
              {"user/*.cruds", false}, {"system/*.cruds", true}}) {

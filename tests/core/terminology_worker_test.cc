@@ -253,6 +253,18 @@ TEST_F(TerminologyWorker, ReadsAndParsesDefinitionsWhileOthersAreAnswered) {
 
 TEST_F(TerminologyWorker, IsNotReplacedByTheLoopWhenTooMuchWaits) {
     ASSERT_EQ(put_large_value_set("v"), 201);
+    ASSERT_EQ(send("PUT", "/Patient/p", R"({"resourceType":"Patient","id":"p"})").status, 201);
+    ASSERT_EQ(send("PUT", "/Composition/c",
+                   R"({"resourceType":"Composition","id":"c","status":"final","date":"2026",)"
+                   R"("type":{"text":"x"},"title":"x","author":[{"reference":"Patient/p"}]})")
+                  .status,
+              201);
+    ASSERT_EQ(send("PUT", "/GraphDefinition/g",
+                   R"({"resourceType":"GraphDefinition","id":"g","url":"http://s/g","name":"G",)"
+                   R"("status":"active","start":"Composition","link":[{"target":[{)"
+                   R"("type":"Observation","params":"focus={ref}&code:in=http://s/v"}]}]})")
+                  .status,
+              201);
     std::promise<void> go_on;
     auto busy = occupy(go_on);
     Worker& worker = service().definitions().worker();
@@ -267,12 +279,16 @@ TEST_F(TerminologyWorker, IsNotReplacedByTheLoopWhenTooMuchWaits) {
     const test::Answer refused = send("GET", "/Observation?code:in=http://s/v");
     EXPECT_EQ(refused.status, 503) << refused.body;
     EXPECT_EQ(send("GET", "/metadata?mode=terminology").status, 503) << "definitions are new";
+    constexpr std::string_view kDocument = "/Composition/c/$document?graph=http://s/g";
+    const test::Answer of_graph = send("GET", kDocument);
+    EXPECT_EQ(of_graph.status, 503) << "the graph is not to blame: " << of_graph.body;
     go_on.set_value();
     EXPECT_TRUE(busy.get());
     for (std::future<Result<void>>& one : waiting) {
         EXPECT_TRUE(one.get());
     }
     EXPECT_EQ(send("GET", "/Observation?code:in=http://s/v").status, 200);
+    EXPECT_EQ(send("GET", kDocument).status, 200);
 }
 
 TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
