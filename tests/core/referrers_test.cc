@@ -230,7 +230,7 @@ TEST(Referrers, AreLookedForInTurnsHoweverManyAreToBeDeleted) {
     request.method = HttpMethod::post;
     request.body = body;
     request.base_url = kBase;
-    const test::Watched watched = test::handle_watched(server.service(), request);
+    const test::Watched watched = test::handle_watched_repeatedly(server.service(), request);
     ASSERT_TRUE(watched.response);
     EXPECT_THAT(watched.response->body.str(), HasSubstr("Patient/4999 is referred to by Basic/b"));
     test::expect_turns_of(kTurn, watched);

@@ -40,7 +40,7 @@ TEST_F(ScopesTest, OfAPatientAreForAHistoryThatIsReadInTurns) {
     request.query = "_count=1";
     request.base_url = kBaseUrl;
     request.principal = &mine_;
-    const test::Watched watched = test::handle_watched(service(), request);
+    const test::Watched watched = test::handle_watched_repeatedly(service(), request);
     ASSERT_TRUE(watched.response);
     EXPECT_EQ(watched.response->status, 200);
     EXPECT_NE(watched.response->body.str().find(R"("total":100)"), std::string::npos);

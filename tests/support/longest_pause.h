@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <utility>
 
 namespace annals::test {
 
@@ -61,6 +62,19 @@ inline Watched handle_watched(const core::Service& service, core::Request& reque
         last = time;
     });
     watched.whole = processor_time() - begin;
+    return watched;
+}
+
+/// The same for a request that changes nothing, repeated if one pause was long: a virtual machine's processor may have been taken
+/// away from it, but hardly each time.
+inline Watched handle_watched_repeatedly(const core::Service& service, core::Request& request) {
+    Watched watched = handle_watched(service, request);
+    for (int again = 0; again < 2 && watched.longest > watched.whole / 8; ++again) {
+        Watched next = handle_watched(service, request);
+        if (next.longest < watched.longest) {
+            watched = std::move(next);
+        }
+    }
     return watched;
 }
 

@@ -53,7 +53,7 @@ class SearchTurns : public Search {
         request.path = path;
         request.query = query;
         request.base_url = kBaseUrl;
-        return handle_watched(service(), request);
+        return handle_watched_repeatedly(service(), request);
     }
 };
 
