@@ -42,7 +42,8 @@ struct BackupReport {
 
 /// Backs up the store in `from` to `to`, up to `end()`, which is called once the sealed segments have been taken, so that the
 /// log up to there names everything erased from these meanwhile. Sealed segments that `to` does not have are linked, or
-/// copied if the two are on different devices or an erasure has not been completed there; the open one is copied up to the end. Everything taken is read and checked.
+/// copied if the two are on different devices or an erasure has not been completed there; the open one is copied up to the end.
+/// Everything taken is read and checked.
 ///
 /// Durability: on success, all of it. If interrupted, `to` is marked as unfinished, still has at least the contents of the
 ///             previous backup, which the next one keeps; it takes the rest anew.
