@@ -301,8 +301,8 @@ class Batch {
             while (in_flight_ >= kInFlightMax || must_wait(entry)) {
                 co_await change();
             }
-            if (std::optional<Error> why = too_late(entry)) {
-                entry.response = *std::move(why);
+            if (std::optional<Error> late = too_late(entry)) {
+                entry.response = *std::move(late);
             } else {
                 begin(entry, false);
                 spawn(*outer_.loop, "batch entry", finish_routed(entry));
