@@ -209,7 +209,7 @@ TEST(BatchOrder, HasNoMoreInFlightThanAFewMegabytes) {
 TEST(BatchOrder, BeginsNothingOnceItsTimeIsOverWhileEntriesAreInFlight) {
     Config config;
     config.hard_delete = true;  // such a deletion is not submitted at once: it waits for the write
-    config.limits.request_timeout = std::chrono::seconds(1);
+    config.limits.request_timeout = std::chrono::seconds(3);
     test::SimFileSystem disk;
     TestService server(config, disk);
     HeldBatch batch(

@@ -368,7 +368,7 @@ TEST(ImportCommand, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {
     RunningServer server(
         kBinary, directory / "data",
         {"--set", "tls.cert_file=" + (directory / "cert.pem"), "--set",
-         "tls.key_file=" + (directory / "key.pem"), "--set", "limits.idle_timeout=200ms"});
+         "tls.key_file=" + (directory / "key.pem"), "--set", "limits.idle_timeout=1s"});
     ASSERT_TRUE(server.url().starts_with("https://")) << server.process().errors();
 
     // Enough for a batch to be sent before the pause.
@@ -384,7 +384,7 @@ TEST(ImportCommand, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {
         for (int i = 0; i < 800; ++i) {
             out << line << std::flush;
             if (i == 399) {
-                std::this_thread::sleep_for(seconds(1));
+                std::this_thread::sleep_for(seconds(3));
             }
         }
     });
