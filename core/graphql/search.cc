@@ -222,7 +222,8 @@ void Searcher::add_cursors(const Asked& asked, const SearchPage& found, FoundPag
     if (const auto next = found.next_edge(asked.cursor)) {
         there.backwards = false;
         there.edge = *next;
-        page.next = cursor_text(asked, there, page.offset + found.matches.size());
+        const bool anew = *next == Position();  // with the first match
+        page.next = cursor_text(asked, there, anew ? 0 : page.offset + found.matches.size());
     }
     if (found.total) {
         there.backwards = true;

@@ -7,6 +7,7 @@
 #include "core/operations/graphql.h"
 #include "core/search/cursor.h"
 #include "tests/core/operations/graphql_fixture.h"
+#include "tests/support/commits.h"
 
 #include <fmt/format.h>
 
@@ -366,6 +367,33 @@ TEST_F(Graphql, RefusesCursorsThatWereSortedByWhatAParameterMeantBefore) {
     EXPECT_EQ(page(next), R"({"c":{"next":null,"edges":[{"resource":{"id":"b"}}]}})");
     define("token", "gender");
     EXPECT_EQ(page(next), R"(The cursor does not belong to this search ["c"])");
+}
+
+TEST_F(Graphql, CountsAgainFromTheBeginningAfterAPageOfWhichAllWasErased) {
+    for (const std::string_view id : {"a", "b", "c", "d"}) {
+        add("Patient", id, R"("active":true)");
+    }
+    const auto page = [&](const std::string& arguments) {
+        return ask(
+            fmt::format("{{ c: PatientConnection({}) {{ next previous offset edges {{ resource {{ "
+                        "id }} }} }} }}",
+                        arguments));
+    };
+    const auto follow = [&](const std::string& from, std::string_view link) {
+        const Json json(from);
+        return page(fmt::format(R"(cursor: "{}")", json.root()["c"][link].string()));
+    };
+    const std::string second = follow(page("_count: 2"), "next");
+    ASSERT_NE(second.find(R"("offset":2,"edges":[{"resource":{"id":"b"}})"), std::string::npos)
+        << second;
+    for (const std::string_view id : {"c", "d"}) {
+        ASSERT_TRUE(test::erase(server_.store(), "Patient", id));
+    }
+    const std::string emptied = follow(second, "previous");
+    ASSERT_NE(emptied.find(R"("edges":[])"), std::string::npos) << emptied;
+    const std::string again = follow(emptied, "next");
+    EXPECT_NE(again.find(R"("offset":0,"edges":[{"resource":{"id":"b"}})"), std::string::npos)
+        << again;
 }
 
 // Those of servers that knew only the order of commits go on in it.
