@@ -111,7 +111,7 @@ class Batch {
             position = std::max(position, entry.response.position);
             answer.add(entry.value, entry.asked.method, std::move(entry.response),
                        outcomes && is_write(entry));
-            if (++index % kEntriesPerTurn == 0) {
+            if (++index % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
                 co_await turns_.give_way();
             }
         }

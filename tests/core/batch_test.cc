@@ -1,5 +1,6 @@
 #include "core/interactions/bundle_entry.h"
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/longest_pause.h"
 #include "tests/support/sim_file_system.h"
 
 #include <string>
@@ -351,6 +352,22 @@ TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
     EXPECT_EQ(answers[0].status, 200);
     EXPECT_EQ(answers[1].status, 200);
     EXPECT_LT(answers[1].place, answers[0].place);
+}
+
+TEST(Batch, PutsItsAnswerTogetherInTurns) {
+    TestService server;
+    const std::string name = R"("name":[{"text":")" + std::string(1'000'000, 'x') + R"("}])";
+    ASSERT_EQ(server.put("/Patient/1", patient_json("1", name)).status, 201);
+    const std::string bundle =
+        bundle_of("batch", std::vector<std::string>(120, entry_of("GET", "Patient/1")));
+    Request request;
+    request.method = HttpMethod::post;
+    request.body = bundle;
+    request.base_url = kBase;
+    const test::Watched watched = test::handle_watched_repeatedly(server.service(), request);
+    ASSERT_TRUE(watched.response);
+    EXPECT_GT(watched.response->body.size(), 120U * 1'000'000);
+    test::expect_turns_of(kTurn, watched);
 }
 
 TEST(Batch, BeginsNothingWhenItsTimeIsOver) {
