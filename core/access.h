@@ -33,7 +33,8 @@ enum Permission : std::uint8_t {
     kMayRead = 2,  ///< read, vread, instance history
     kMayUpdate = 4,
     kMayDelete = 8,
-    kMaySearch = 16,  ///< search, type and system history
+    kMaySearch = 16,                                   ///< search, type and system history
+    kMayWrite = kMayCreate | kMayUpdate | kMayDelete,  ///< what a history bundle needs
     kMayAll = 31,
 };
 

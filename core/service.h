@@ -18,6 +18,7 @@
 #include <asio/awaitable.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,6 +45,11 @@ class Service {
     ~Service();
 
     const Config& config() const noexcept { return config_; }
+
+    /// When the time is over that a request has which begins now: `limits.request_timeout`.
+    std::chrono::steady_clock::time_point request_end() const noexcept {
+        return std::chrono::steady_clock::now() + config_.limits.request_timeout;
+    }
 
     storage::Store& store() const noexcept { return store_; }
 

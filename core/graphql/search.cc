@@ -125,9 +125,9 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
                                                    bool counted) {
     Result<void> read = require_search(service_, request_, asked.type, Extent::part);
     if (read) {
-        read = co_await prepare_and_look(service_, *request_.loop, [&](QueryNeeds& needs) {
-            return read_query(asked, counted, needs);
-        });
+        read = co_await prepare_and_look(
+            service_, *request_.loop,
+            [&](QueryNeeds& needs) { return read_query(asked, counted, needs); }, turns_.end());
     }
     // A cursor of another snapshot only works as long as the index still has that.
     if (read && asked.snapshot == &snapshot_) {

@@ -117,18 +117,15 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         co_return refusal;
     }
     if (*type == BundleType::history) {
-        if (Result<void> allowed =
-                require_on_system(service, request, kMayCreate | kMayUpdate | kMayDelete);
-            !allowed) {
+        if (Result<void> allowed = require_on_system(service, request, kMayWrite); !allowed) {
             co_return allowed.error();
         }
     }
     if (read_preference(request).respond_async) {
         co_return co_await begin_bundle_job(service, request, *type, bundle);
     }
-    Response response = co_await answer_bundle(
-        service, request, *type, bundle,
-        std::chrono::steady_clock::now() + service.config().limits.request_timeout);
+    Response response =
+        co_await answer_bundle(service, request, *type, bundle, service.request_end());
     // The next bundle reuses the memory, instead of fresh pages from the system.
     parser.recycle(std::move(bundle));
     if (*type == BundleType::history) {

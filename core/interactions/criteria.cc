@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace annals::core {
 
@@ -241,8 +240,7 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,
                                                       const Criteria& criteria, std::size_t limit) {
     Finding finding(service, criteria, limit);
-    Turns turns(loop, std::min(criteria.end, std::chrono::steady_clock::now() +
-                                                 service.config().limits.request_timeout));
+    Turns turns(loop, std::min(criteria.end, service.request_end()));
     Result<void> done = co_await turns.finish(finding.execution());
     if (!done) {
         co_return std::move(done.error());

@@ -54,8 +54,8 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
                                 std::string_view query, QueryNeeds* needs,
                                 const search::Links& links = {});
 
-/// The same, providing first what the query names, while others have their turn. That and all searches for matches together have
-/// one `limits.request_timeout`. Lifetime: all arguments outlive the await.
+/// The same, providing first what the query names, while others have their turn. That, all searches for matches and what the caller
+/// does between, as waiting for the device, together have one `limits.request_timeout`. Lifetime: all arguments outlive the await.
 asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
                                                 TypeId type, std::string_view query);
 

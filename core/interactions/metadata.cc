@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 namespace annals::core {
 
 namespace {
@@ -55,7 +53,7 @@ asio::awaitable<Response> metadata(const Service& service, const Request& reques
         require_search(service, request, *find_resource_type("CodeSystem"), Extent::all);
     const bool stored = static_cast<bool>(all);
     if (stored) {
-        const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+        const auto end = service.request_end();
         Result<void> fetched = co_await fetch_definitions(service, request, target, end);
         if (!fetched) {
             co_return std::move(fetched.error());

@@ -6,17 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace annals::core {
 
-QueryNeeds::QueryNeeds(const Service& service, Loop& loop)
-    : service_(service),
-      loop_(loop),
-      end_(std::chrono::steady_clock::now() + service.config().limits.request_timeout) {
+QueryNeeds::QueryNeeds(const Service& service, Loop& loop, Clock::time_point end)
+    : service_(service), loop_(loop), end_(std::min(end, service.request_end())) {
 }
 
 asio::awaitable<Result<void>> QueryNeeds::meet() {
@@ -38,7 +35,7 @@ asio::awaitable<Result<void>> QueryNeeds::meet() {
             co_return std::move(left.error());
         }
     }
-    if (std::chrono::steady_clock::now() >= end_) {
+    if (Clock::now() >= end_) {
         co_return Error{Errc::timeout};
     }
     if (put_off_.bytes > kHeldBytesMax) {

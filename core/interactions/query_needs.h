@@ -27,11 +27,14 @@ inline constexpr std::size_t kHeldBytesMax = 96 << 20;
 inline constexpr int kTimesExpiredMax = 3;
 
 /// Versions that are only on the device are fetched, and the worker processes large value sets and code systems, while others
-/// have their turn; so do they between many small ones. From its construction on, there is `limits.request_timeout` for all of it.
-/// Lifetime: the arguments outlive this.
+/// have their turn; so do they between many small ones. From its construction on, there is `limits.request_timeout` for all of it,
+/// or the time until `end` if that is shorter. Lifetime: the arguments outlive this.
 class QueryNeeds {
   public:
-    QueryNeeds(const Service& service, Loop& loop);
+    using Clock = std::chrono::steady_clock;
+
+    QueryNeeds(const Service& service, Loop& loop,
+               Clock::time_point end = Clock::time_point::max());
 
     QueryNeeds(const QueryNeeds&) = delete;
     QueryNeeds& operator=(const QueryNeeds&) = delete;
@@ -44,7 +47,7 @@ class QueryNeeds {
     search::PutOff* put_off() noexcept { return &put_off_; }
 
     /// The end of that time.
-    std::chrono::steady_clock::time_point end() const noexcept { return end_; }
+    Clock::time_point end() const noexcept { return end_; }
 
     /// False: the query was read without what it lacks, and the result is meaningless.
     bool are_met() const noexcept {
@@ -60,7 +63,7 @@ class QueryNeeds {
 
     const Service& service_;
     Loop& loop_;
-    std::chrono::steady_clock::time_point end_;
+    Clock::time_point end_;
     std::vector<Position> unread_;
     int times_fetched_ = 0;
     search::PutOff put_off_;
@@ -70,9 +73,10 @@ class QueryNeeds {
 /// fetch_and_look() for a query: calls `look(needs)` until it lacks nothing, and returns its last result. Errors: those of `look`;
 /// those of QueryNeeds::meet(). Lifetime: what `look` views outlives the await.
 template <typename Look>
-asio::awaitable<std::invoke_result_t<Look&, QueryNeeds&>> prepare_and_look(const Service& service,
-                                                                           Loop& loop, Look look) {
-    QueryNeeds needs(service, loop);
+asio::awaitable<std::invoke_result_t<Look&, QueryNeeds&>> prepare_and_look(
+    const Service& service, Loop& loop, Look look,
+    QueryNeeds::Clock::time_point end = QueryNeeds::Clock::time_point::max()) {
+    QueryNeeds needs(service, loop, end);
     for (;;) {
         auto found = look(needs);
         if (needs.are_met()) {

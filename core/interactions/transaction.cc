@@ -140,7 +140,7 @@ class TransactionRun {
                 fetch_ahead({value.tree(), value.node().next});
             }
             Unfinished unfinished;
-            QueryNeeds needs(service_, *request_.loop);
+            QueryNeeds needs(service_, *request_.loop, turns_.end());
             Result<void> read =
                 read_transaction_entry(service_, value, index, request_, entry, unfinished, needs);
             while (unfinished.any() || !needs.are_met()) {

@@ -71,6 +71,8 @@ class Turns {
     /// The pace of the current turn.
     const search::Pace& pace() const noexcept { return pace_; }
 
+    std::chrono::steady_clock::time_point end() const noexcept { return end_; }
+
     /// Whether the deadline has passed, or nobody waits for the result any more.
     bool is_late() const { return loop_.given_up() || std::chrono::steady_clock::now() >= end_; }
 

@@ -67,7 +67,6 @@ std::string scopes_of(const Principal& principal) {
 // Whether `principal` has all permissions listed by scopes_of(). What only scopes of the context system permit needs at least those
 // of a history bundle; otherwise the context doesn't matter.
 bool may_all_of(const Principal& principal, std::string_view scopes) {
-    constexpr std::uint8_t kMayWrite = kMayCreate | kMayUpdate | kMayDelete;
     while (!scopes.empty()) {
         const std::optional<Scope> scope = read_scope(next_part(scopes, ' '));
         if (!scope) {

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -203,7 +202,7 @@ asio::awaitable<Result<std::string>> compare_where_it_fits(const Service& servic
     // The worker loads them, so that nothing is held while this waits for its turn.
     Result<std::string> made = co_await service.definitions().worker().make<std::string>(
         *request.loop, [&store, sides] { return compare_copies(store, sides); },
-        std::chrono::steady_clock::now() + service.config().limits.request_timeout);
+        service.request_end());
     co_return made;
 }
 

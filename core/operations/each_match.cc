@@ -33,8 +33,9 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
     search::Snapshot snapshot(service.store());
     const ScopedView view(service, request, kMaySearch);
     const auto parameters = view.parameters();
-    const Result<search::Query> query =
-        co_await prepare_and_look(service, *request.loop, [&](QueryNeeds& needs) {
+    const Result<search::Query> query = co_await prepare_and_look(
+        service, *request.loop,
+        [&](QueryNeeds& needs) {
             const search::SnapshotResources stored(snapshot, service.definitions().carried(),
                                                    needs.unread(), needs.put_off());
             const search::QueryContext context{.stored = stored,
@@ -43,7 +44,8 @@ asio::awaitable<Result<void>> for_each_match(const Service& service, const Reque
                                                .base_url = std::string(request.base_url),
                                                .strict = true};
             return search::parse_query(context, {type}, criteria);
-        });
+        },
+        turns.end());
     if (!query) {
         co_return query.error();
     }

@@ -193,12 +193,11 @@ Result<void> check_size(const Service& service, const Body& body) {
                                       fmt::format("The answer would be larger than {} bytes", max)};
 }
 
-/// Appends the sources, the most recent first. Errors: answer_too_costly, corrupt, io.
-asio::awaitable<Result<void>> add_sources(const Service& service, const Request& request,
-                                          std::vector<Made> sources, std::size_t max, Body& body) {
+/// Appends the sources, the most recent first. Errors: answer_too_costly, corrupt, io, timeout.
+asio::awaitable<Result<void>> add_sources(const Service& service, std::vector<Made> sources,
+                                          std::size_t max, Turns& turns, Body& body) {
     std::sort(sources.begin(), sources.end(), made_later);
     sources.resize(std::min(sources.size(), max));
-    Turns turns(*request.loop);
     std::vector<storage::VersionInfo> versions;
     for (const Made& made : sources) {
         versions.push_back(made.info);
@@ -206,6 +205,12 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
     for (std::size_t i = 0; i < versions.size(); ++i) {
         if (i % kFetchedAtOnce == 0) {
             co_await turns.fetched_from(versions, i);
+        }
+        if (turns.pace().is_over()) {
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
         }
         const auto stored = service.store().load(versions[i]);
         if (!stored && stored.error().code != Errc::not_found) {
@@ -264,8 +269,8 @@ asio::awaitable<Response> calculate(const Service& service, const Request& reque
         }
     }
     if (asked->sources_max > 0) {
-        done = co_await add_sources(service, request, std::move(collected.sources),
-                                    asked->sources_max, response.body);
+        done = co_await add_sources(service, std::move(collected.sources), asked->sources_max,
+                                    turns, response.body);
         if (!done) {
             co_return std::move(done.error());
         }

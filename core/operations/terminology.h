@@ -11,7 +11,6 @@
 #include "core/terminology/session.h"
 #include "core/terminology/worker.h"
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -75,7 +74,7 @@ asio::awaitable<Response> answer_asked(
     const Service& service, const Request& request, const Target& target,
     Result<Asked> (*read)(const Service&, const Request&, const Target&),
     Result<std::string> (*answer)(terminology::Session&, const Asked&)) {
-    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    const auto end = service.request_end();
     Result<void> fetched = co_await fetch_definitions(service, request, target, end);
     if (!fetched) {
         co_return std::move(fetched.error());

@@ -371,7 +371,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
     if (service.config().read_only && !asked->dry_run) {
         co_return Error{Errc::no_store};
     }
-    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    const auto end = service.request_end();
     Turns turns(*request.loop, end);
     std::vector<Range> ranges{asked->range};
     if (!asked->request_id.empty()) {

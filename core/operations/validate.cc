@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <memory>
 
@@ -209,7 +208,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
             co_return answer_deleted(service, target.id, *stored);
         }
     }
-    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    const auto end = service.request_end();
     Result<void> fetched = co_await fetch_definitions(service, request, target, end);
     if (!fetched) {
         co_return std::move(fetched.error());
