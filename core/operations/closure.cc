@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <compare>
 #include <memory>
 
@@ -217,10 +216,9 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
         if (std::find(known.begin(), known.end(), own) != known.end()) {
             continue;
         }
-        std::vector<bool> above;
-        std::vector<bool> below;
+        std::vector<terminology::CodeSystem::Number> above;
+        std::vector<terminology::CodeSystem::Number> below;
         if (number) {
-            ANNALS_TRY_VOID(effort.spend(system->size() / 64));
             ANNALS_TRY(above, system->reached(*number, true, effort));
             ANNALS_TRY(below, system->reached(*number, false, effort));
         }
@@ -230,9 +228,9 @@ Result<std::vector<Row>> added(terminology::Session& session, const ClosureAsked
             if (!other_number) {
                 continue;
             }
-            if (above[*other_number]) {
+            if (std::ranges::binary_search(above, *other_number)) {
                 ANNALS_TRY_VOID(add(own, other));
-            } else if (below[*other_number]) {
+            } else if (std::ranges::binary_search(below, *other_number)) {
                 ANNALS_TRY_VOID(add(other, own));
             }
         }
@@ -322,7 +320,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
     }
     const auto asked = std::make_shared<const ClosureAsked>(*std::move(read));
     const std::string id = id_of(asked->name);
-    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    const auto end = service.request_end();
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const auto loaded =
             co_await load_table(service, request, service.store().current(map_type(), id));

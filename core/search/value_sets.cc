@@ -166,17 +166,13 @@ Result<Codes> reached(Look& look, std::string_view system, std::string_view code
         return Codes{std::string(code)};
     }
     ANNALS_TRY(const auto reached, content->reached(*number, upwards, look.effort));
-    // Looking at so many flags takes about as long as a step.
-    constexpr std::size_t kFlagsPerStep = 32;
-    ANNALS_TRY_VOID(look.effort.spend(reached.size() / kFlagsPerStep));
-    Codes codes;
-    for (std::uint32_t i = 0; i < reached.size(); ++i) {
-        if (reached[i]) {
-            codes.emplace_back(content->code(i));
-        }
-    }
-    if (codes.size() > kExpansionMax) {
+    if (reached.size() > kExpansionMax) {
         return Error{Errc::too_costly, fmt::format("more than {} codes", kExpansionMax)};
+    }
+    Codes codes;
+    codes.reserve(reached.size());
+    for (const terminology::CodeSystem::Number at : reached) {
+        codes.emplace_back(content->code(at));
     }
     return codes;
 }

@@ -210,23 +210,27 @@ Result<bool> CodeSystem::is_below(Number number, Number ancestor, Effort& effort
     return false;
 }
 
-Result<std::vector<bool>> CodeSystem::reached(Number number, bool upwards, Effort& effort) const {
+Result<std::vector<CodeSystem::Number>> CodeSystem::reached(Number number, bool upwards,
+                                                            Effort& effort) const {
+    // So many flags are cleared in the time of a step.
+    constexpr std::size_t kFlagsPerStep = 4096;
     const Edges& edges = upwards ? parents_ : children_;
+    ANNALS_TRY_VOID(effort.spend(concepts_.size() / kFlagsPerStep));
     std::vector<bool> seen(concepts_.size());
     seen[number] = true;
-    std::vector<Number> todo{number};
-    while (!todo.empty()) {
-        const Number at = todo.back();
-        todo.pop_back();
+    std::vector<Number> reached{number};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        const Number at = reached[i];
         ANNALS_TRY_VOID(effort.spend(1 + edges.of(at).size()));
         for (const Number other : edges.of(at)) {
             if (!seen[other]) {
                 seen[other] = true;
-                todo.push_back(other);
+                reached.push_back(other);
             }
         }
     }
-    return seen;
+    std::ranges::sort(reached);
+    return reached;
 }
 
 Result<CodeSystemPointer> code_system_of(const Definition& definition, Effort& effort) {

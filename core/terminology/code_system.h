@@ -73,9 +73,9 @@ class CodeSystem {
     /// Whether `number` is below `ancestor` or the same. Cost: a step for each concept above `number`. Errors: as `effort`.
     Result<bool> is_below(Number number, Number ancestor, Effort& effort) const;
 
-    /// `number` and all concepts above (or below) it, as one flag per concept. Cost: a step for each concept reached. Errors:
-    /// as `effort`.
-    Result<std::vector<bool>> reached(Number number, bool upwards, Effort& effort) const;
+    /// `number` and all concepts above (or below) it, ascending. Cost: a step for each concept reached, and few for the size of
+    /// all. Errors: as `effort`.
+    Result<std::vector<Number>> reached(Number number, bool upwards, Effort& effort) const;
 
     /// Approximate memory use, including the document.
     std::size_t bytes() const noexcept { return bytes_; }

@@ -103,8 +103,12 @@ Result<std::optional<std::vector<bool>>> Filter::passing(const CodeSystem& syste
     if (!named) {
         return std::optional(std::vector<bool>(system.size(), operator_ == Operator::is_not_a));
     }
-    ANNALS_TRY(std::vector<bool> passing,
+    ANNALS_TRY(const auto reached,
                system.reached(*named, operator_ == Operator::generalizes, effort));
+    std::vector<bool> passing(system.size());
+    for (const CodeSystem::Number number : reached) {
+        passing[number] = true;
+    }
     if (operator_ == Operator::descendent_of) {
         passing[*named] = false;
     } else if (operator_ == Operator::is_not_a) {
