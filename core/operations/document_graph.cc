@@ -331,8 +331,9 @@ class Follower {
                 return search::parse_query(context, {*target.type}, *pairs);
             });
         if (!query) {
-            // The graph is not to blame if the server could not read the query.
-            if (meaning_of(query.error().code).status >= 500) {
+            // The graph is not to blame if the server could not read the query, or has given up what it was to be read from.
+            if (meaning_of(query.error().code).status >= 500 ||
+                query.error().code == Errc::expired) {
                 co_return query.error();
             }
             co_return unusable(step.link->place, query.error().detail);
