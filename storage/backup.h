@@ -21,8 +21,7 @@ struct BackupOptions {
     /// Told now and then how many bytes of the segments are done, and how many there are.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
     std::function<bool()> stop;  ///< true: end early
-    /// For a store that is open: Store::segment_files(), held while a segment is linked and while the open one is copied.
-    /// Lifetime: it outlives the call.
+    /// For a store that is open: Store::segment_files(). Lifetime: it outlives the call.
     SegmentFiles* files = nullptr;
     std::function<Instant()> clock;
 };

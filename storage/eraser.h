@@ -35,7 +35,7 @@ struct OpenLog {
     SegmentTable& table;
     Index& index;
     SegmentWriter& writer;
-    SegmentFiles& files;  ///< Store::segment_files(), held while a segment's file is replaced
+    SegmentFiles& files;  ///< Store::segment_files()
 };
 
 class Eraser {

@@ -12,8 +12,9 @@
 namespace annals::storage {
 
 struct SegmentFiles {
-    /// Held by whoever changes a segment in place, from checking that its file has only one name until the change is
-    /// written; a backup holds it while it links such a file. Not for threads that must not block.
+    /// Held by whoever changes a segment in place, from checking that its file has only one name until the change is written, or
+    /// gives another file its name; a backup holds it while it links a file, and while it copies the open segment. Not for
+    /// threads that must not block.
     std::mutex mutex;
 
     /// The numbers of segments that were changed in place without a sync that succeeded. The device may have any mixture of

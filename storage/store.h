@@ -424,7 +424,7 @@ class Store {
     Totals totals(std::optional<TypeId> type = {}) const;
 
     /// Whether the instants of all versions of a type, or of the store, ascend in commit order, those included that were erased
-    /// since the store was opened. What is at or before a position read before the call never makes it false later: only
+    /// as long as the log has their records. What is at or before a position read before the call never makes it false later: only
     /// newer versions can do.
     bool instants_ascend(std::optional<TypeId> type = {}) const noexcept;
 

@@ -116,7 +116,7 @@ bool names_binary(std::string_view text) noexcept {
     return false;
 }
 
-// Whether JSON is a Binary resource, or would be one if it were not malformed, which the sender should be told then.
+// Whether JSON is a Binary resource, or is malformed and says that it is or contains one: the sender should be told then.
 bool is_resource(std::string_view text) {
     if (!skip_space(text).starts_with('{') || !names_binary(text)) {
         return false;

@@ -61,12 +61,12 @@ struct PutOff {
     /// What this reading of the query may still take: steps of terminology, and bytes that it parses.
     std::uint64_t steps_left = 0;
     std::size_t bytes_left = 0;
-    bool spent =
-        false;  ///< that was too little for the next question, which is an error in this reading
+    /// That was too little for the next question, which is an error in this reading.
+    bool spent = false;
     bool large = false;  ///< a resource that takes long to parse was needed and was an error
-    std::vector<Work>
-        work;            ///< what takes long by itself, and is an error in this reading; each once
-    TextMap<Made> done;  ///< by question
+    /// What takes long by itself, and is an error in this reading; each once.
+    std::vector<Work> work;
+    TextMap<Made> done;     ///< by question
     std::size_t bytes = 0;  ///< of all that is done
 };
 
