@@ -35,16 +35,7 @@ class QueriesAndTheWorker : public test::BusyWorkerFixture {
 };
 
 TEST_F(QueriesAndTheWorker, TakeWhatSearchesNameApartWhileOthersAreAnswered) {
-    std::string concepts;
-    for (int i = 0; i < 30'000; ++i) {
-        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
-    }
-    ASSERT_EQ(send("PUT", "/CodeSystem/s",
-                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
-                               R"("status":"active","content":"complete","concept":[{}]}})",
-                               concepts))
-                  .status,
-              201);
+    ASSERT_EQ(put_code_system(30'000), 201);
     ASSERT_EQ(
         send("PUT", "/ValueSet/v",
              R"({"resourceType":"ValueSet","id":"v","url":"http://s/v","status":"active",)"
@@ -221,18 +212,11 @@ TEST_F(QueriesAndTheWorker, AreReadInTurnsWhereTheyNameMuchThatIsSmall) {
     config.limits.request_timeout = std::chrono::seconds(100);
     restart(config);
     constexpr int kCount = 6'000;
-    std::string concepts;
     std::string values;
     for (int i = 0; i < kCount; ++i) {
-        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
         values += fmt::format("{}http://s/s|c{}", i == 0 ? "" : ",", i);
     }
-    ASSERT_EQ(send("PUT", "/CodeSystem/s",
-                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
-                               R"("status":"active","content":"complete","concept":[{}]}})",
-                               concepts))
-                  .status,
-              201);
+    ASSERT_EQ(put_code_system(kCount), 201);
     ASSERT_EQ(send("PUT", "/Observation/o",
                    fmt::format(R"({{"resourceType":"Observation","id":"o","status":"final",)"
                                R"("code":{{"coding":[{{"system":"http://s/s","code":"c{}"}}]}}}})",

@@ -292,16 +292,7 @@ TEST_F(TerminologyWorker, IsNotReplacedByTheLoopWhenTooMuchWaits) {
 }
 
 TEST_F(TerminologyWorker, LeavesWhatQueriesNameWhenTheirTimeIsOver) {
-    std::string concepts;
-    for (std::uint64_t i = 0; i <= Worker::kStepsOnLoop; ++i) {
-        concepts += fmt::format(R"({}{{"code":"c{}"}})", i == 0 ? "" : ",", i);
-    }
-    ASSERT_EQ(send("PUT", "/CodeSystem/s",
-                   fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
-                               R"("status":"active","content":"complete","concept":[{}]}})",
-                               concepts))
-                  .status,
-              201);
+    ASSERT_EQ(put_code_system(Worker::kStepsOnLoop + 1), 201);
     core::Config config;
     config.limits.request_timeout = 20ms;
     restart(config);

@@ -145,7 +145,7 @@ Clock::duration time_that_is_gained_by(Connection& connection, std::string_view 
     const auto begin = Clock::now();
     std::atomic<bool> ended = false;
     std::thread sender([&] {
-        while (!ended && Clock::now() - begin < std::chrono::seconds(60) &&
+        while (!ended && Clock::now() - begin < std::chrono::seconds(25) &&
                connection.send(bytes)) {
             std::this_thread::sleep_for(milliseconds(20));
         }

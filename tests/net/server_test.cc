@@ -46,6 +46,17 @@ TEST(Stopping, FinishesWhatIsInFlightAndClosesTheIdle) {
     EXPECT_FALSE(Connection(server.port()).send("\r\n"));
 }
 
+/// What `asking` receives of a server that is told to stop. Both close then: it waits two seconds for that.
+auto receive_while_stopping(FakeServer& server, std::optional<Connection>& asking,
+                            std::optional<Connection>& other) {
+    std::thread stop([&] { server.server().stop(); });
+    auto response = asking->receive();
+    asking.reset();
+    other.reset();
+    stop.join();
+    return response;
+}
+
 TEST(Stopping, AnswersWhatHasComeThoughNobodyHasReadItYet) {
     FakeServer server([](core::Config& config) { config.threads = 1; });
     std::optional<Connection> asking(server.port());
@@ -55,11 +66,7 @@ TEST(Stopping, AnswersWhatHasComeThoughNobodyHasReadItYet) {
     ASSERT_TRUE(blocking->send(get("/fhir/block?500")));
     std::this_thread::sleep_for(milliseconds(100));
     ASSERT_TRUE(asking->send(get("/fhir/text")));
-    std::thread stop([&] { server.server().stop(); });
-    const auto response = asking->receive();
-    asking.reset();
-    blocking.reset();
-    stop.join();
+    const auto response = receive_while_stopping(server, asking, blocking);
     ASSERT_TRUE(response);
     EXPECT_EQ(response->status, 200);
 }
@@ -73,11 +80,7 @@ TEST(Stopping, AnswersWhoIsConnectedThoughNobodyHasAcceptedHimYet) {
         std::this_thread::sleep_for(milliseconds(100));
         std::optional<Connection> asking(server.port());
         ASSERT_TRUE(asking->send(get("/fhir/text")));
-        std::thread stop([&] { server.server().stop(); });
-        const auto response = asking->receive();
-        asking.reset();
-        blocking.reset();
-        stop.join();
+        const auto response = receive_while_stopping(server, asking, blocking);
         ASSERT_TRUE(response) << threads;
         EXPECT_EQ(response->status, 200);
     }

@@ -57,6 +57,19 @@ class BusyWorkerFixture : public ServiceFixture {
         return true;
     }
 
+    /// Stores the code system http://s/s with the codes c0, c1, ..., none below another. Returns the status.
+    int put_code_system(std::size_t count) {
+        std::string concepts = R"({"code":"c0"})";
+        for (std::size_t i = 1; i < count; ++i) {
+            concepts += fmt::format(R"(,{{"code":"c{}"}})", i);
+        }
+        return send("PUT", "/CodeSystem/s",
+                    fmt::format(R"({{"resourceType":"CodeSystem","id":"s","url":"http://s/s",)"
+                                R"("status":"active","content":"complete","concept":[{}]}})",
+                                concepts))
+            .status;
+    }
+
     /// Stores the value set http://s/{id}, of one code, which is too large to be parsed on a loop. Returns the status.
     int put_large_value_set(std::string_view id) {
         return send("PUT", fmt::format("/ValueSet/{}", id),
