@@ -273,27 +273,33 @@ ServiceSimulation::Read ServiceSimulation::search_contained() {
         target += "&_total=accurate";
     }
     Read read{target, [this, all, count, counts](Position bound) {
-                  const auto found = all(bound);
-                  Expected expected{.total = found.size(),
-                                    .total_needed = counts,
-                                    .more = found.size() > count,
-                                    .inside = false};
-                  for (std::size_t i = 0; i < found.size() && i < count; ++i) {
-                      expected.entries.push_back(model_.label(*found[i]));
-                  }
-                  return expected;
+                  return first_of(all(bound), count, counts);
               }};
     read.then = [this, all, count, is_sorted = !key.name.empty()](Position bound,
                                                                   const ReceivedBundle& bundle) {
         Chain chain;
         chain.needs_edge = is_sorted;
-        chain.may_need_edge = !is_sorted;
+        chain.is_unsorted = !is_sorted;
         chain.bound = bound;
         chain.found = all;
         chain.count = count;
         begin_chain(std::move(chain), bundle);
     };
     return read;
+}
+
+/// The page of the first `count` of `found`.
+ServiceSimulation::Expected ServiceSimulation::first_of(
+    const std::vector<const VersionModel::Version*>& found, std::uint64_t count,
+    bool counts) const {
+    Expected expected{.total = found.size(),
+                      .total_needed = counts,
+                      .more = found.size() > count,
+                      .inside = false};
+    for (std::size_t i = 0; i < found.size() && i < count; ++i) {
+        expected.entries.push_back(model_.label(*found[i]));
+    }
+    return expected;
 }
 
 ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
@@ -349,15 +355,9 @@ ServiceSimulation::Read ServiceSimulation::search_for(const std::string& type,
     Read read{fmt::format("{}?{}", path, fmt::join(parameters, "&")),
               [this, all, count, counts, includes](Position bound) {
                   const auto found = all(bound);
-                  Expected expected{.total = found.size(),
-                                    .total_needed = counts,
-                                    .more = found.size() > count,
-                                    .inside = false};
-                  for (std::size_t i = 0; i < found.size() && i < count; ++i) {
-                      expected.entries.push_back(model_.label(*found[i]));
-                      if (!includes.empty()) {
-                          expected.included.merge(included_with(*found[i], includes, bound));
-                      }
+                  Expected expected = first_of(found, count, counts);
+                  for (std::size_t i = 0; i < expected.entries.size() && !includes.empty(); ++i) {
+                      expected.included.merge(included_with(*found[i], includes, bound));
                   }
                   return expected;
               }};

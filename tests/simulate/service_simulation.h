@@ -204,6 +204,8 @@ class ServiceSimulation : public ServiceFixture {
     Read search_earlier();
     Read search_compartment();
     Read search_contained();
+    Expected first_of(const std::vector<const VersionModel::Version*>& found, std::uint64_t count,
+                      bool counts) const;
     Read read_everything();
     std::set<std::string> included_with(const ServiceModel::Version& match, const std::string& by,
                                         Position bound) const;
